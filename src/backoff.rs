@@ -15,7 +15,7 @@ pub fn delay(failures: u32, chance: f64) -> Duration {
     growing_delay(2.0, failures, chance)
 }
 
-/// The same, where each longest wait is so many times the last.
+/// The wait after `failures` failures, where each longest wait is so many times the last.
 fn growing_delay(growth: f64, failures: u32, chance: f64) -> Duration {
     let times = i32::try_from(failures.saturating_sub(1)).unwrap_or(i32::MAX);
     let longest = FIRST.as_secs_f64() * growth.powi(times);
@@ -23,7 +23,7 @@ fn growing_delay(growth: f64, failures: u32, chance: f64) -> Duration {
     Duration::from_secs_f64(longest * chance)
 }
 
-/// The same, but at least half of the longest possible wait: a service that is down or refuses
+/// The wait after `failures` failures, at least half of the longest possible one: a service that is down or refuses
 /// requests must not be tried again at once.
 pub fn long_delay(failures: u32, chance: f64) -> Duration {
     delay(failures, 0.5 + chance / 2.0)

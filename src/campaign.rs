@@ -48,7 +48,7 @@ impl Campaign {
             problem: "not_an_integer",
             names: vec![self.name.clone()],
             ids: vec![self.id.clone()],
-            message: Message::new(
+            message: Box::new(Message::new(
                 text!(
                     "the campaign `{name}` has the id `{id}`, and leads need an id that is a whole number",
                     name = shown_name(&self.name),
@@ -57,7 +57,7 @@ impl Campaign {
                 text!(
                     "this {looks like another product's API; check the address of the service|may be another product; check its address under {--base-url}}"
                 ),
-            ),
+            )),
         })
     }
 
@@ -132,7 +132,7 @@ pub struct CampaignError {
     pub names: Vec<String>,
     /// The ids that the service lists under the name.
     pub ids: Vec<String>,
-    pub message: Message,
+    pub message: Box<Message>,
 }
 
 /// Stands for a campaign whether or not its id is known. Equal keys mean equal campaigns, and

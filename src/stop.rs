@@ -7,6 +7,7 @@ use jiff::Timestamp;
 use crate::api::verdict::FatalCause;
 use crate::exit::{ExitCode, StoppedBy};
 use crate::lead::{CampaignId, ErrorCode};
+use crate::ledger::LedgerError;
 use crate::message::{Message, Template};
 use crate::signals::Interrupt;
 
@@ -62,6 +63,11 @@ pub enum StopReason {
     Error {
         by: StoppedBy,
         message: Message,
+    },
+    /// The service does not have a call that is needed. The text is what it has said instead.
+    NotOffered {
+        call: &'static str,
+        text: String,
     },
     TestUnanswered {
         code: ErrorCode,
@@ -136,7 +142,9 @@ impl Stop {
     pub fn by(&self) -> StoppedBy {
         match &self.reason {
             StopReason::Refused(cause) => (*cause).into(),
-            StopReason::UnreadableAnswers(_) => StoppedBy::Unreadable,
+            StopReason::UnreadableAnswers(_) | StopReason::NotOffered { .. } => {
+                StoppedBy::Unreadable
+            }
             StopReason::NoUsableAnswer { last: code, .. }
             | StopReason::TestUnanswered { code, .. }
             | StopReason::TestThrottled { code, .. } => match code {
@@ -169,5 +177,11 @@ impl Stop {
             Some(stop) if stop.is_as_bad_as(&other) => stop,
             _ => other,
         }
+    }
+}
+
+impl From<LedgerError> for Stop {
+    fn from(error: LedgerError) -> Stop {
+        Stop::error(StoppedBy::Ledger, error.0)
     }
 }

@@ -31,7 +31,7 @@ const LAYERS: [Layer; 39] = [
     ),
     (
         "follow_up",
-        "import report settings pipeline results ledger api campaign signals phone lead open_files exit message text clock",
+        "import report settings pipeline results stop ledger api campaign signals phone lead open_files exit message text clock",
         "",
     ),
     (
@@ -41,7 +41,7 @@ const LAYERS: [Layer; 39] = [
     ),
     (
         "report",
-        "do_not_call settings command_line options pipeline results event intake stop screen mapping ledger api campaign source signals phone lead rate exit message private_file paths shell text clock",
+        "do_not_call settings command_line options results event intake stop screen mapping ledger api campaign source signals phone lead rate exit message private_file paths shell text clock",
         "follow_up",
     ),
     (
@@ -77,7 +77,7 @@ const LAYERS: [Layer; 39] = [
         "screen mapping ledger campaign source phone lead exit text simulation",
         "",
     ),
-    ("stop", "api signals lead exit message", ""),
+    ("stop", "ledger api signals lead exit message", ""),
     (
         "screen",
         "mapping ledger campaign source phone lead message text",

@@ -32,7 +32,7 @@ pub struct LeadQuery {
     pub number: Option<PhoneNumber>,
 }
 
-/// What a call came to.
+/// The result of a call.
 #[derive(Debug, Clone)]
 pub struct Called<T> {
     /// The HTTP status, if the head of an answer arrived.

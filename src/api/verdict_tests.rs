@@ -956,7 +956,10 @@ fn rows_30_and_31_only_what_was_never_written_was_never_taken() {
     }
     for (lost, code) in [
         (TransportError::TimedOut, ErrorCode::Timeout),
-        (TransportError::NotHttp("too long"), ErrorCode::UnreadableAnswer),
+        (
+            TransportError::NotHttp("too long"),
+            ErrorCode::UnreadableAnswer,
+        ),
         (TransportError::Broken, ErrorCode::Connection),
     ] {
         assert_eq!(judge_lost(lost), perhaps_taken(code, &lost.to_string()));

@@ -87,7 +87,7 @@ impl NamesInRows {
                         problem: "ambiguous",
                         names: vec![name.clone()],
                         ids,
-                        message,
+                        message: Box::new(message),
                     });
                 }
             }
@@ -124,7 +124,7 @@ fn unknown_names(unknown: Vec<String>, list: &[Campaign]) -> CampaignError {
         problem: "unknown",
         names: unknown,
         ids: Vec::new(),
-        message: Message::new(what, hint),
+        message: Box::new(Message::new(what, hint)),
     }
 }
 
@@ -189,7 +189,7 @@ impl UnclearNames {
             text!(
                 "{{lines}|{sentences}}",
                 lines = lines.join("\n"),
-                sentences = sentences.unwrap_or_else(|| Text::default())
+                sentences = sentences.unwrap_or_else(Text::default)
             ),
             text!(
                 "{{hint}|correct the names in the list, or make the campaigns in {the_service}; or choose one campaign for all rows}",

@@ -17,7 +17,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum, ValueHint};
 
 use crate::exit::ExitCode;
-use crate::message::Message;
+use crate::message::{Message, Text};
 use crate::options::{
     ConnectionOptions, Declaration, DeliveryOptions, Format, Given, LedgerOptions, LogOptions,
     Options, OutputOptions, ProfileOptions,
@@ -418,7 +418,10 @@ pub fn explained(error: &clap::Error) -> Message {
             one_line(what.unwrap_or_default()).replace('\'', "`")
         }
     };
-    Message::new(what, hint(error, option.is_some()))
+    Message::new(
+        Text::terminal(what),
+        Text::terminal(hint(error, option.is_some())),
+    )
 }
 
 const FILES: &str = "<FILE>...";

@@ -2,6 +2,7 @@
 
 use crate::exit::{Failure, OrStopped, StoppedBy};
 use crate::ledger::{Ledger, LedgerPlace};
+use crate::message::Text;
 use crate::settings::{Layers, ledger_place};
 
 /// The ledger that the settings name; fails if that is none. `what` is kept there.
@@ -10,8 +11,12 @@ pub(super) fn ledger_of(layers: &Layers, what: &str) -> Result<LedgerPlace, Fail
     match choice.or_stopped(StoppedBy::Usage)? {
         Some(place) => Ok(place),
         None => Err(Failure::usage(
-            format!("{what} in the ledger, and the ledger is set to `none`"),
-            "name its file with `--ledger`, or take `none` out of LEADLOAD_LEDGER or of the profile",
+            Text::terminal(format!(
+                "{what} in the ledger, and the ledger is set to `none`"
+            )),
+            terminal_text!(
+                "name its file with `--ledger`, or take `none` out of LEADLOAD_LEDGER or of the profile"
+            ),
         )),
     }
 }
@@ -26,7 +31,7 @@ pub(super) fn refuse_missing(layers: &Layers, ledger: &LedgerPlace) -> Result<()
     // Fails if only the ledger's log is left.
     Ledger::read(ledger)?;
     Err(Failure::usage(
-        format!("there is no ledger `{ledger}`"),
-        "check the name, or leave `--ledger` out for the one that imports use",
+        Text::terminal(format!("there is no ledger `{ledger}`")),
+        terminal_text!("check the name, or leave `--ledger` out for the one that imports use"),
     ))
 }

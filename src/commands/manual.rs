@@ -10,6 +10,7 @@ use clap_mangen::roff::{Roff, bold, roman};
 
 use crate::cli::{self, CompletionsArgs, ManArgs};
 use crate::exit::{ExitCode, Failure, OrStopped, StoppedBy};
+use crate::message::Text;
 use crate::paths::with_reason;
 use crate::report::console;
 use crate::results::what_to_fix_with_folders;
@@ -57,8 +58,8 @@ pub fn man(args: &ManArgs) -> Result<ExitCode, Failure> {
     written.map_err(|error: io::Error| {
         let fix = what_to_fix_with_folders(folder, &error);
         Failure::usage(
-            format!("cannot write to {}", with_reason(folder, &error)),
-            format!("{fix}, or name another folder"),
+            Text::terminal(format!("cannot write to {}", with_reason(folder, &error))),
+            Text::terminal(format!("{fix}, or name another folder")),
         )
     })?;
     Ok(ExitCode::Complete)

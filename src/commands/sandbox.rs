@@ -9,7 +9,7 @@ use crate::api::Token;
 use crate::cli::sandbox::SandboxArgs;
 use crate::exit::{ExitCode, Failure, OrStopped, StoppedBy};
 use crate::import::service;
-use crate::message::Message;
+use crate::message::{Message, Text};
 use crate::paths::with_reason;
 use crate::sandbox::{Sandbox, SandboxConfig};
 use crate::signals;
@@ -28,8 +28,8 @@ pub fn run(args: &SandboxArgs) -> Result<ExitCode, Failure> {
             _ => &error.to_string(),
         };
         Failure::usage(
-            format!("cannot listen on `{wanted}`: {why}"),
-            "name another address with `--listen`; port 0 takes a free one",
+            Text::terminal(format!("cannot listen on `{wanted}`: {why}")),
+            terminal_text!("name another address with `--listen`; port 0 takes a free one"),
         )
     })?;
     let serving = wait_for_signal(sandbox.addr());
@@ -72,7 +72,10 @@ fn configure(args: &SandboxArgs) -> anyhow::Result<SandboxConfig> {
     }
     // Before the announcement.
     config.validate().map_err(|error| {
-        Message::new(error.to_string(), "change it in the scenario, or by a flag")
+        Message::new(
+            Text::terminal(error.to_string()),
+            terminal_text!("change it in the scenario, or by a flag"),
+        )
     })?;
     Ok(config)
 }
@@ -80,8 +83,11 @@ fn configure(args: &SandboxArgs) -> anyhow::Result<SandboxConfig> {
 fn read_scenario(file: &Path) -> Result<SandboxConfig, Message> {
     let text = fs::read_to_string(file).map_err(|error| {
         Message::new(
-            format!("cannot read the scenario {}", with_reason(file, &error)),
-            "check the name, and that you may read the file",
+            Text::terminal(format!(
+                "cannot read the scenario {}",
+                with_reason(file, &error)
+            )),
+            terminal_text!("check the name, and that you may read the file"),
         )
     })?;
     toml_edit::de::from_str(&text).map_err(|error| {
@@ -95,7 +101,10 @@ fn read_scenario(file: &Path) -> Result<SandboxConfig, Message> {
         let meant = names.get(1..).and_then(|known| nearest(names[0], known));
         let meant = meant.map(|meant| format!("did you mean `{meant}`?"));
         let hint = meant.unwrap_or("docs/sandbox.md has an example with every key".into());
-        Message::new(format!("`{}`, line {line}: {what}", file.display()), hint)
+        Message::new(
+            Text::terminal(format!("`{}`, line {line}: {what}", file.display())),
+            Text::terminal(hint),
+        )
     })
 }
 

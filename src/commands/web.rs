@@ -7,7 +7,7 @@ use std::thread::JoinHandle;
 use crate::cli::web::WebArgs;
 use crate::exit::{ExitCode, Failure, OrStopped, StoppedBy};
 use crate::import::service;
-use crate::message::Message;
+use crate::message::{Message, Text};
 use crate::paths::with_reason;
 use crate::report::{Log, console};
 use crate::settings::{
@@ -113,8 +113,10 @@ fn refuse_no_ledger(layers: &Layers) -> Result<(), Failure> {
         return Ok(());
     }
     Err(Failure::usage(
-        "the page needs a ledger, and the ledger is set to `none`",
-        "name a file with `--ledger`, or take `none` out of LEADLOAD_LEDGER or of the profile",
+        terminal_text!("the page needs a ledger, and the ledger is set to `none`"),
+        terminal_text!(
+            "name a file with `--ledger`, or take `none` out of LEADLOAD_LEDGER or of the profile"
+        ),
     ))
 }
 
@@ -145,8 +147,10 @@ fn bind(wanted: Option<u16>, last: Option<u16>) -> Result<Server, Failure> {
             _ => &error.to_string(),
         };
         Failure::usage(
-            format!("cannot use {port} for the page: {why}"),
-            "name another one with `--port`, or leave `--port` out to take a free one",
+            Text::terminal(format!("cannot use {port} for the page: {why}")),
+            terminal_text!(
+                "name another one with `--port`, or leave `--port` out to take a free one"
+            ),
         )
     })
 }
@@ -154,17 +158,19 @@ fn bind(wanted: Option<u16>, last: Option<u16>) -> Result<Server, Failure> {
 fn unusable(folder: &Path, error: &io::Error) -> Failure {
     if error.kind() == ErrorKind::ResourceBusy {
         let message = Message::new(
-            "leadload is running already, but its page does not answer",
-            "end that process, then start leadload again; what was sent is remembered",
+            terminal_text!("leadload is running already, but its page does not answer"),
+            terminal_text!(
+                "end that process, then start leadload again; what was sent is remembered"
+            ),
         );
         return Failure::new(StoppedBy::Busy, message);
     }
     let message = Message::new(
-        format!(
+        Text::terminal(format!(
             "cannot write to the page's folder {}",
             with_reason(folder, error)
-        ),
-        "make room on the disk, or get permission to write there",
+        )),
+        terminal_text!("make room on the disk, or get permission to write there"),
     );
     Failure::new(StoppedBy::Disk, message)
 }

@@ -7,7 +7,9 @@ use crate::api::{LeadQuery, ListedLead, Made, NotDone};
 use crate::lead::{CampaignId, ErrorCode};
 use crate::ledger::UndoRow;
 use crate::phone::PhoneNumber;
-use crate::pipeline::{Calls, Stopped};
+use crate::pipeline::PacedClient;
+use crate::stop::{Stop, StopReason};
+use crate::text::without_numbers;
 
 /// So that a list without an end is noticed.
 const MOST_PAGES: usize = 1000;
@@ -77,13 +79,13 @@ fn since(lead: &ListedLead, answered: Option<Timestamp>) -> Option<SignedDuratio
 
 /// Reads the pages of a list, as long as `take` wants more.
 pub(super) async fn each_page(
-    calls: &Calls,
+    client: &PacedClient,
     query: LeadQuery,
     mut take: impl FnMut(Vec<ListedLead>) -> bool,
-) -> Result<Result<(), NotDone>, Stopped> {
+) -> Result<Result<(), NotDone>, Stop> {
     let mut page = None;
     for _ in 0..MOST_PAGES {
-        let called = calls
+        let called = client
             .make(
                 async |client| {
                     let page = page.clone().unwrap_or_else(|| client.lead_list(query));
@@ -111,11 +113,11 @@ pub(super) async fn each_page(
 /// Services compare a part of the number, or ignore what they are asked for, so other leads are
 /// listed too.
 pub(super) async fn listed_for(
-    calls: &Calls,
+    client: &PacedClient,
     campaign: CampaignId,
     number: PhoneNumber,
     is_meant: impl Fn(&ListedLead) -> bool,
-) -> Result<Result<Vec<ListedLead>, NotDone>, Stopped> {
+) -> Result<Result<Vec<ListedLead>, NotDone>, Stop> {
     let query = LeadQuery {
         campaign,
         number: Some(number),
@@ -125,43 +127,49 @@ pub(super) async fn listed_for(
         found.extend(leads.into_iter().filter(&is_meant));
         true
     };
-    let read = each_page(calls, query, take).await?;
+    let read = each_page(client, query, take).await?;
     Ok(read.map(|()| found))
 }
 
 /// The leads that may have this number in a campaign. Of one without a campaign it is not known that it is
 /// in another.
 pub(super) async fn leads_with(
-    calls: &Calls,
+    client: &PacedClient,
     campaign: CampaignId,
     number: PhoneNumber,
-) -> Result<Result<Vec<ListedLead>, NotDone>, Stopped> {
+) -> Result<Result<Vec<ListedLead>, NotDone>, Stop> {
     let is_meant = |lead: &ListedLead| {
         lead.may_have_number(number) && lead.campaign.is_none_or(|of| of == campaign)
     };
-    listed_for(calls, campaign, number, is_meant).await
+    listed_for(client, campaign, number, is_meant).await
 }
 
 /// Why a list that is needed cannot be read.
-pub(super) fn refused(not_done: NotDone) -> Stopped {
-    match not_done {
+pub(super) fn refused(not_done: NotDone) -> Stop {
+    let last = match &not_done {
         // The list of a campaign that exists is always there, if the service has such lists.
-        NotDone::NotOffered { text } | NotDone::NotFound { text } => Stopped::NotOffered {
-            call: "GET /api/user/leads",
-            text,
-        },
-        NotDone::NoAnswer { code, text, .. } if code != ErrorCode::UnreadableAnswer => {
-            Stopped::Outage(text)
+        NotDone::NotOffered { text } | NotDone::NotFound { text } => {
+            return not_offered("GET /api/user/leads", text);
         }
         NotDone::Refused {
             code: ErrorCode::Http(403),
             text,
-        } => Stopped::Fatal {
-            cause: FatalCause::Forbidden,
-            text,
-        },
-        other => Stopped::Unreadable(other.text().to_owned()),
-    }
+        } => return forbidden(text),
+        NotDone::NoAnswer { code, .. } => *code,
+        _ => ErrorCode::UnreadableAnswer,
+    };
+    let stop = Stop::new(StopReason::NoUsableAnswer { rows: 1, last });
+    stop.saying(without_numbers(not_done.text()))
+}
+
+pub(super) fn not_offered(call: &'static str, text: &str) -> Stop {
+    let text = text.to_owned();
+    Stop::new(StopReason::NotOffered { call, text })
+}
+
+/// The token is not allowed to do this.
+pub(super) fn forbidden(text: &str) -> Stop {
+    Stop::new(StopReason::Refused(FatalCause::Forbidden)).saying(without_numbers(text))
 }
 
 #[cfg(test)]

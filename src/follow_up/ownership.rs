@@ -27,9 +27,10 @@ use crate::api::{LeadQuery, ListedLead, Made, NotDone};
 use crate::exit::Failure;
 use crate::lead::{CampaignId, RowId};
 use crate::ledger::UndoRow;
-use crate::pipeline::{AT_ONCE, Stopped};
+use crate::pipeline::AT_ONCE;
 use crate::report::stopped_failure;
 use crate::signals::Interrupts;
+use crate::stop::Stop;
 
 /// How many leads are looked up at first, of those that were not listed.
 const SAMPLES: usize = 10;
@@ -207,7 +208,7 @@ async fn gather<'a>(
     target: &'a Target,
     rows: &[&'a UndoRow],
     campaigns: &BTreeSet<CampaignId>,
-) -> Result<Evidence<'a>, Stopped> {
+) -> Result<Evidence<'a>, Stop> {
     let mut evidence = Evidence::none(target, rows.iter().copied(), SignedDuration::ZERO);
     for campaign in campaigns {
         let query = LeadQuery {
@@ -220,7 +221,7 @@ async fn gather<'a>(
             pages += 1;
             pages < rows.len() && evidence.listed.all.len() < rows.len()
         };
-        match each_page(&target.calls, query, take).await? {
+        match each_page(&target.client, query, take).await? {
             Err(not_done) if pages == 0 => return Err(refused(not_done)),
             // What is not listed so far is looked up before it is removed.
             _ => {}
@@ -242,7 +243,7 @@ async fn gather<'a>(
 async fn look_up_all<'a>(
     rows: impl Iterator<Item = &'a UndoRow>,
     evidence: &RefCell<Evidence<'a>>,
-) -> Result<(), Stopped> {
+) -> Result<(), Stop> {
     let target = evidence.borrow().target;
     let looking = rows.map(|row| async move {
         match look_up(target, row).await? {
@@ -254,7 +255,7 @@ async fn look_up_all<'a>(
         Ok(())
     });
     let nobody = Interrupts::none();
-    let stopped = target.calls.make_all(looking, AT_ONCE, nobody, |_| ());
+    let stopped = target.client.make_all(looking, AT_ONCE, nobody, |_| ());
     stopped.await.map_or(Ok(()), Err)
 }
 
@@ -263,9 +264,9 @@ async fn look_up_all<'a>(
 pub(super) async fn look_up(
     target: &Target,
     row: &UndoRow,
-) -> Result<Result<Vec<ListedLead>, NotDone>, Stopped> {
+) -> Result<Result<Vec<ListedLead>, NotDone>, Stop> {
     let has_its_id = |lead: &ListedLead| Some(&lead.id) == row.lead_id.as_ref();
-    let found = listed_for(&target.calls, row.campaign, row.number, has_its_id).await?;
+    let found = listed_for(&target.client, row.campaign, row.number, has_its_id).await?;
     Ok(match found {
         Err(NotDone::NotFound { .. } | NotDone::NotOffered { .. }) => Ok(Vec::new()),
         found => found,

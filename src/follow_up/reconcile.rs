@@ -22,9 +22,10 @@ use crate::exit::{ExitCode, Failure};
 use crate::lead::{CampaignId, Counts, ErrorCode, RowId, RowOutcome, RunId, Status};
 use crate::ledger::{Attempted, LeadAt, Ledger, SEVERAL_TOKENS, SentRow};
 use crate::message::{Template, Text};
-use crate::pipeline::{AT_ONCE, Stopped};
+use crate::pipeline::AT_ONCE;
 use crate::report::stopped_failure;
 use crate::signals::Interrupts;
+use crate::stop::Stop;
 
 /// How long the list may take to show a lead.
 const LATE: SignedDuration = SignedDuration::from_mins(10);
@@ -92,7 +93,7 @@ impl Reconciled {
     }
 }
 
-/// Looks up all rows whose lead is uncertain or has no id. Calls `done` after each row with the number
+/// Looks up all rows whose lead is uncertain or has no id. PacedClient `done` after each row with the number
 /// of rows looked up and their total. A dry run records nothing.
 ///
 /// The first interrupt lets nothing more start, a second one ends at once.
@@ -102,7 +103,7 @@ pub async fn reconcile(
     mut done: impl FnMut(u64, u64),
 ) -> Result<Reconciled, Failure> {
     let run = target.run.run;
-    let ledger = &target.calls.ledger;
+    let ledger = &target.client.ledger;
     let rows = ledger
         .with(move |ledger| ledger.rows_to_look_up(run))
         .await?;
@@ -136,8 +137,8 @@ pub async fn reconcile(
     let looking = rows
         .into_iter()
         .map(|(row, attempted)| work.settle(row, attempted));
-    let calls = &target.calls;
-    let stopped = calls
+    let client = &target.client;
+    let stopped = client
         .make_all(looking, at_once, interrupts, |count| done(count, total))
         .await;
     let found = work.found.into_inner();
@@ -148,7 +149,7 @@ pub async fn reconcile(
         without_id: found.without_id,
         found: found.outcomes,
         undecided: found.undecided,
-        requests: target.calls.requests(),
+        requests: target.client.requests(),
         again_at: found.again_at,
         stopped: stopped.as_ref().map(stopped_failure),
     })
@@ -191,10 +192,10 @@ struct OwnLead {
 
 impl Work<'_> {
     /// Looks a row up, and records what is found.
-    async fn settle(&self, row: SentRow, attempted: Vec<Attempted>) -> Result<(), Stopped> {
-        let calls = &self.target.calls;
+    async fn settle(&self, row: SentRow, attempted: Vec<Attempted>) -> Result<(), Stop> {
+        let client = &self.target.client;
         let number = row.number;
-        let listed = leads_with(calls, row.campaign, number).await?;
+        let listed = leads_with(client, row.campaign, number).await?;
         let mut listed = match listed {
             Ok(listed) => listed,
             // The service has answered others.
@@ -210,7 +211,7 @@ impl Work<'_> {
             // The ledger does not know what was found for other rows.
             listed.retain(|lead| !self.is_found(&lead.id));
         }
-        let known = calls
+        let known = client
             .ledger
             .with(move |ledger| ledger.leads_of(&[number]))
             .await?;
@@ -241,7 +242,7 @@ impl Work<'_> {
                 }
                 ledger.reconcile(&row, &outcome)
             };
-            calls.ledger.with(settling).await?;
+            client.ledger.with(settling).await?;
         }
         Ok(())
     }
@@ -267,7 +268,7 @@ impl Work<'_> {
         &self,
         row: &SentRow,
         outcome: RowOutcome,
-    ) -> Result<Option<RowOutcome>, Stopped> {
+    ) -> Result<Option<RowOutcome>, Stop> {
         let is_own = self.target.is_own_token || self.has_no_leads();
         if is_own && outcome.status != Status::Created {
             return Ok(Some(outcome));
@@ -301,7 +302,7 @@ impl Work<'_> {
         &self,
         row: &SentRow,
         attempted: &[Attempted],
-    ) -> Result<Option<RowOutcome>, Stopped> {
+    ) -> Result<Option<RowOutcome>, Stop> {
         let undecided = |found: fn(&mut Undecided) -> &mut u64| {
             *found(&mut self.found.borrow_mut().undecided) += 1;
             Ok(None)
@@ -337,13 +338,13 @@ impl Work<'_> {
 
     /// What the list says of a lead that the run has made in this campaign; `None` if the service does
     /// not answer.
-    async fn own_lead(&self, campaign: CampaignId) -> Result<Option<OwnLead>, Stopped> {
+    async fn own_lead(&self, campaign: CampaignId) -> Result<Option<OwnLead>, Stop> {
         if let Some(known) = self.shown.borrow().get(&campaign) {
             return Ok(Some(*known));
         }
         let mut own = OwnLead::default();
         if let Some(made) = self.made.get(&campaign) {
-            let listed = leads_with(&self.target.calls, campaign, made.number).await?;
+            let listed = leads_with(&self.target.client, campaign, made.number).await?;
             let Ok(listed) = listed else { return Ok(None) };
             let RowOutcome {
                 lead_id,

@@ -11,7 +11,7 @@ use crate::lead::{CampaignId, RunId};
 use crate::ledger::{Ledger, LedgerPlace, RunRecord, SenderLock, ServiceId};
 use crate::message::Message;
 use crate::open_files;
-use crate::pipeline::Calls;
+use crate::pipeline::PacedClient;
 use crate::settings::{FollowUpSettings, Service};
 
 /// Which run, and how the service is reached.
@@ -30,7 +30,7 @@ pub struct Wanted {
 /// the service meanwhile.
 pub struct Target {
     pub run: RunRecord,
-    pub calls: Calls,
+    pub client: PacedClient,
     /// The campaigns that the token's account has.
     pub campaigns: Vec<Campaign>,
     /// Whether the run was sent with this token, so that its leads are certainly in this account.
@@ -75,7 +75,7 @@ impl Target {
                 true => 0,
                 false => ledger.expire_claims(run)?,
             };
-            let rate = pace(&mut ledger, service, &rate)?;
+            let rate = pace(&ledger, service, &rate)?;
             // Until its lease was given up, its process may have gone on.
             let now = ledger.runs()?.into_iter().find(|known| known.run == run);
             Ok((ledger, now.unwrap_or(record), on_their_way, rate))
@@ -88,7 +88,7 @@ impl Target {
         Ok(Target {
             is_own_token: record.was_sent_with(&token),
             token,
-            calls: Calls::new(client, ledger, (!is_dry_run).then_some(service), rate, most),
+            client: PacedClient::new(client, ledger, (!is_dry_run).then_some(service), rate, most),
             run: record,
             campaigns,
             is_dry_run,

@@ -16,21 +16,21 @@ use std::path::PathBuf;
 
 use tokio::sync::Mutex;
 
-use super::lookup::listed_for;
+use super::lookup::{forbidden, listed_for, not_offered};
 use super::ownership::{Evidence, ListedRows, look_up, refuse_strangers};
 use super::reconcile::reconcile;
 use super::target::{Target, busy};
 use super::undone::Undone;
-use crate::api::verdict::FatalCause;
 use crate::api::{ListedLead, NotDone};
 use crate::clock;
 use crate::exit::Failure;
 use crate::lead::{CampaignId, ErrorCode};
 use crate::ledger::{RunState, UndoCounts, UndoOutcome, UndoRow, UndoStatus};
-use crate::pipeline::{AT_ONCE, Stopped};
+use crate::pipeline::AT_ONCE;
 use crate::report::stopped_failure;
 use crate::results::UndoFile;
 use crate::signals::Interrupts;
+use crate::stop::{Stop, StopReason};
 use crate::text::{printable, shortened};
 
 const MAX_ERROR: usize = 300;
@@ -52,7 +52,7 @@ const OLDER: &str = "the service lists this lead as older than the run's request
 
 impl Undo {
     /// Looks up what may have arrived, and finds out what is to be removed, and whether these leads are
-    /// the run's. Removes nothing. Calls `done` with the number of rows looked up and their total.
+    /// the run's. Removes nothing. PacedClient `done` with the number of rows looked up and their total.
     ///
     /// Dropping it stops it: what was looked up stays known.
     pub async fn prepare(mut target: Target, done: impl FnMut(u64, u64)) -> Result<Undo, Failure> {
@@ -65,7 +65,7 @@ impl Undo {
         let had_leads = target.run.token.as_deref() != Some("");
         target.is_own_token |= !had_leads && !looked_up.found.is_empty();
         let run = target.run.run;
-        let ledger = &target.calls.ledger;
+        let ledger = &target.client.ledger;
         let mut plan = ledger.with(move |ledger| ledger.undo_plan(run)).await?;
         if target.is_dry_run {
             // The ledger does not know it.
@@ -159,7 +159,7 @@ impl Undo {
         mut done: impl FnMut(u64),
     ) -> Result<Undone, Failure> {
         let run = self.target.run.run;
-        let ledger = &self.target.calls.ledger;
+        let ledger = &self.target.client.ledger;
         let at = file.clone();
         let known = ledger.with(move |ledger| ledger.outputs_at(&UndoFile::places(&at)));
         let output = UndoFile::create(&file, run, known.await?);
@@ -177,16 +177,16 @@ impl Undo {
         let first = Mutex::new(());
         let to_remove = rows.into_iter().filter(|row| row.outcome.is_none());
         let removing = to_remove.map(|row| self.remove(row, &progress, &first));
-        let calls = &self.target.calls;
-        let stopped = calls.make_all(removing, AT_ONCE, interrupts, &mut done);
+        let client = &self.target.client;
+        let stopped = client.make_all(removing, AT_ONCE, interrupts, &mut done);
         let stopped = stopped.await;
         let undone = Undone {
             stopped: stopped.as_ref().map(stopped_failure),
             undated: self.undated(),
             ..Undone::new(&self.target)
         };
-        match stopped {
-            Some(Stopped::NotOffered { .. } | Stopped::Fatal { .. })
+        match stopped.map(|stop| stop.reason) {
+            Some(StopReason::NotOffered { .. } | StopReason::Refused(_))
                 if !progress.get().may_be_removed =>
             {
                 ledger.with(move |ledger| ledger.cancel_undo(run)).await?;
@@ -196,7 +196,7 @@ impl Undo {
                 })
             }
             // What became of the last leads is not on disk, so it is in no file either.
-            Some(Stopped::Ledger(error)) => Err(error.into()),
+            Some(StopReason::Error { by, message }) => Err(Failure::new(by, message)),
             _ => {
                 let rows = ledger.with(move |ledger| ledger.undo_rows(run)).await?;
                 let undone = Undone {
@@ -215,7 +215,7 @@ impl Undo {
         row: UndoRow,
         progress: &Cell<Progress>,
         first: &Mutex<()>,
-    ) -> Result<(), Stopped> {
+    ) -> Result<(), Stop> {
         let mut alone = None;
         if !progress.get().has_removed {
             alone = Some(first.lock().await);
@@ -230,7 +230,7 @@ impl Undo {
             note_perhaps_removed(progress);
         }
         let run = self.target.run.run;
-        let ledger = &self.target.calls.ledger;
+        let ledger = &self.target.client.ledger;
         let settling = ledger.with(move |ledger| ledger.settle_undo(run, &row, &outcome));
         settling.await?;
         drop(alone);
@@ -240,7 +240,7 @@ impl Undo {
     /// Why a lead is not removed, though it has an id: one that is older than the run is not the run's, what
     /// cannot be looked up may be older, and with another token only one is removed that the service lists
     /// as the run's.
-    async fn objection(&self, row: &UndoRow) -> Result<Option<UndoOutcome>, Stopped> {
+    async fn objection(&self, row: &UndoRow) -> Result<Option<UndoOutcome>, Stop> {
         let is_own_token = self.target.is_own_token;
         let objection = self.listed.objection(row);
         if objection.is_some() || is_own_token && self.listed.all.contains(&row.row) {
@@ -273,14 +273,14 @@ impl Undo {
         &self,
         row: &UndoRow,
         progress: &Cell<Progress>,
-    ) -> Result<UndoOutcome, Stopped> {
+    ) -> Result<UndoOutcome, Stop> {
         let (run, at) = (self.target.run.run, row.row);
         let lead_id = row.lead_id.as_deref().unwrap_or_default();
         // An attempt whose answer is lost may have removed it, though a later one is refused.
         let is_lost = Cell::new(false);
         let called = self
             .target
-            .calls
+            .client
             .make(
                 async |client| {
                     let called = client.delete_lead(lead_id).await;
@@ -330,7 +330,7 @@ impl Undo {
         progress: &Cell<Progress>,
         not_done: NotDone,
         is_lost: bool,
-    ) -> Result<(UndoStatus, String), Stopped> {
+    ) -> Result<(UndoStatus, String), Stop> {
         let why = not_done.text().to_owned();
         // It may say that there is no such lead, or no such call.
         let is_missing = matches!(not_done, NotDone::NotFound { .. });
@@ -370,16 +370,15 @@ impl Undo {
         &self,
         not_done: &NotDone,
         progress: &Cell<Progress>,
-    ) -> Result<(), Stopped> {
+    ) -> Result<(), Stop> {
         let stopped = match not_done {
-            NotDone::NotFound { text } | NotDone::NotOffered { text } => not_offered(text.clone()),
+            NotDone::NotFound { text } | NotDone::NotOffered { text } => {
+                not_offered("DELETE /api/user/leads/ID", text)
+            }
             NotDone::Refused {
                 code: ErrorCode::Http(403),
                 text,
-            } => Stopped::Fatal {
-                cause: FatalCause::Forbidden,
-                text: text.clone(),
-            },
+            } => forbidden(text),
             _ => return Ok(()),
         };
         match self.refuses_all(progress) {
@@ -389,10 +388,10 @@ impl Undo {
     }
 
     /// Whether the service lists the lead of a row.
-    async fn is_listed(&self, row: &UndoRow) -> Result<Result<bool, NotDone>, Stopped> {
+    async fn is_listed(&self, row: &UndoRow) -> Result<Result<bool, NotDone>, Stop> {
         let has_its_id = |lead: &ListedLead| Some(&lead.id) == row.lead_id.as_ref();
-        let calls = &self.target.calls;
-        let listed = listed_for(calls, row.campaign, row.number, has_its_id).await?;
+        let client = &self.target.client;
+        let listed = listed_for(client, row.campaign, row.number, has_its_id).await?;
         Ok(listed.map(|listed| !listed.is_empty()))
     }
 
@@ -453,13 +452,6 @@ fn note_perhaps_removed(progress: &Cell<Progress>) {
         may_be_removed: true,
         ..progress.get()
     });
-}
-
-fn not_offered(text: String) -> Stopped {
-    Stopped::NotOffered {
-        call: "DELETE /api/user/leads/ID",
-        text,
-    }
 }
 
 fn outcome(status: UndoStatus, http_status: Option<u16>, error: &str) -> UndoOutcome {

@@ -60,7 +60,7 @@ impl Undone {
             run: target.run.run,
             counts: UndoCounts::default(),
             undated: 0,
-            requests: target.calls.requests(),
+            requests: target.client.requests(),
             has_begun: false,
             open: OpenRows::default(),
             file: None,
@@ -85,7 +85,7 @@ impl Undone {
         }
         let sealed = output.seal().map_err(failed)?;
         let (run, record) = (self.run, sealed.records());
-        let ledger = &target.calls.ledger;
+        let ledger = &target.client.ledger;
         if !record.is_empty() {
             ledger
                 .with(move |ledger| ledger.record_outputs(run, &record))

@@ -14,6 +14,7 @@ use crate::command_line::CommandLine;
 use crate::exit::{Failure, OrStopped, StoppedBy};
 use crate::intake::{InspectedInput, Intake, PlannedInput};
 use crate::ledger::{Ledger, LedgerPlace, ListPosition};
+use crate::message::Text;
 use crate::message::{Message, Voice};
 use crate::options::{LogFormat, Options, Progress, texts};
 use crate::report::{
@@ -76,7 +77,7 @@ pub async fn survey(request: &mut Request) -> Result<Vec<InspectedInput>, Failur
     known(request, surveyed).await
 }
 
-/// The same for files whose form is known.
+/// Adds the options of the run that wrote them, if some of the files are rejects.
 pub async fn known(
     request: &mut Request,
     mut surveyed: Vec<InspectedInput>,
@@ -252,8 +253,8 @@ fn open_each(paths: &[PathBuf]) -> Result<Vec<Input>, Failure> {
         })?;
         if inputs.iter().any(|other| other.is_same(&input)) {
             return Err(Failure::usage(
-                format!("`{}` is given twice", input.name()),
-                "name each input once",
+                Text::terminal(format!("`{}` is given twice", input.name())),
+                terminal_text!("name each input once"),
             ));
         }
         inputs.push(input);

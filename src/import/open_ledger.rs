@@ -3,30 +3,34 @@
 use std::cell::Cell;
 use std::time::Duration;
 
+use tokio::time::Instant;
 use tracing::warn;
 
 use super::service;
-use crate::clock;
+use crate::clock::{self, Slept};
+use crate::event::RunEvent;
 use crate::exit::{Failure, StoppedBy};
 use crate::lead::{ErrorCode, RunId};
 use crate::ledger::{
-    AskedPause, Ledger, LedgerError, LedgerPlace, NewRun, Predecessors, SenderLock, ServiceId,
+    Ledger, LedgerError, LedgerPlace, NewRun, Predecessors, SenderLock, ServiceId,
 };
 use crate::message::Message;
-use crate::pipeline::RateController;
+use crate::pipeline::{Pacer, RateController};
 use crate::rate::RateChoice;
 use crate::report::stop_text;
 use crate::results::{KnownOutputs, OutputPaths};
 use crate::settings::ImportSettings;
-use crate::stop::{Stop, StopReason};
 
 /// How often to look whether a run that is waited for has ended.
 const ASK_AGAIN: Duration = Duration::from_millis(250);
 
-/// The same for a lease that is about to run out.
+/// How soon to look again at a lease that is about to run out.
 const SOON: Duration = Duration::from_millis(10);
 
-/// A shorter wait is not told.
+/// A shorter wait for the service is not told, …
+const SHORT_WAIT: Duration = Duration::from_secs(1);
+
+/// … nor one for a lease.
 const NOTICEABLE: Duration = Duration::from_secs(2);
 
 /// The ledger of an import, whose process may send to the service.
@@ -190,16 +194,16 @@ impl OpenLedger {
 
     /// Waits as long as the service has asked an earlier start to.
     pub async fn await_pause(&self, settings: &ImportSettings) -> Result<(), Failure> {
-        if let Some(pause) = asked_pause(&self.ledger, self.service, settings)? {
-            let left = pause.left(clock::now()).unwrap_or_default();
-            let (status, seconds) = (pause.http_status, left.as_secs_f64().ceil());
+        let rate = pace(&self.ledger, self.service, &RateChoice::Unlimited)?;
+        let mut pacer = Pacer::for_one(rate, settings.policy.max_outage);
+        let tell = |seconds: f64, asked: Option<u16>| {
+            let status = asked.unwrap_or_default();
             warn!(
                 event = "waiting",
                 "the service has asked to wait (HTTP {status}); going on in {seconds:.0} s"
             );
-            clock::wait(left).await;
-        }
-        Ok(())
+        };
+        await_start(&mut pacer, tell).await.map(drop)
     }
 
     /// Which run would go on, when no other process is at it.
@@ -233,7 +237,7 @@ impl OpenLedger {
 
 /// The pace for a service, given what earlier starts have learned about it and used up.
 pub fn pace(
-    ledger: &mut Ledger,
+    ledger: &Ledger,
     service: ServiceId,
     rate: &RateChoice,
 ) -> Result<RateController, LedgerError> {
@@ -242,26 +246,34 @@ pub fn pace(
     Ok(RateController::new(rate, ledger.known_rate(service)?).after(&recent, now))
 }
 
-/// The wait that the service has asked an earlier start for, if it is not over. One that is longer
-/// than `--max-outage` is refused.
-pub fn asked_pause(
-    ledger: &Ledger,
-    service: ServiceId,
-    settings: &ImportSettings,
-) -> Result<Option<AskedPause>, Failure> {
-    let now = clock::now();
-    let asked = ledger.recent_use(service, now)?.pause;
-    let left = |pause: &AskedPause| pause.left(now);
-    let asked = asked.filter(|pause| left(pause).is_some());
-    let is_longer = |pause: &AskedPause| left(pause) > Some(settings.policy.max_outage);
-    let Some(pause) = asked.filter(is_longer) else {
-        return Ok(asked);
-    };
-    let stop = Stop::new(StopReason::AskedToWait {
-        until: pause.until(),
-        why: ErrorCode::Http(pause.http_status),
+/// Waits until one request may start. `tell` is told of each wait for how many seconds it is, and the HTTP
+/// status with which the service has asked an earlier start for one.
+pub(super) async fn await_start(
+    pacer: &mut Pacer,
+    tell: impl Fn(f64, Option<u16>),
+) -> Result<Instant, Failure> {
+    let mut asked = None;
+    pacer.resume_wait(&mut |event| {
+        if let RunEvent::Held {
+            why: ErrorCode::Http(status),
+            ..
+        } = event
+        {
+            asked = Some(status);
+        }
     });
-    Err(Failure::new(stop.by(), stop_text(&stop)))
+    loop {
+        let when = match pacer.request(&[]) {
+            Ok(Ok(started)) => return Ok(started),
+            Ok(Err(when)) => when,
+            Err(stop) => return Err(Failure::new(stop.by(), stop_text(&stop))),
+        };
+        let left = when.saturating_duration_since(Instant::now());
+        if left >= SHORT_WAIT {
+            tell(left.as_secs_f64().ceil(), asked);
+        }
+        Slept::default().reach(&mut Some(when)).await;
+    }
 }
 
 /// Warns if the ledger is on a network file system: without

@@ -216,7 +216,7 @@ impl PlannedRun {
     ) -> Result<(Run, (Memory, RateController)), Failure> {
         let service = self.opened.service;
         let recall = self.opened.ledger.recall()?;
-        let pace = pace(&mut self.opened.ledger, service, &settings.rate)?;
+        let pace = pace(&self.opened.ledger, service, &settings.rate)?;
         self.new.sending.limits = pace.limits().to_vec();
         let begun = loop {
             match self.opened.ledger.begin(&self.new, clock::now())? {

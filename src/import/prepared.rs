@@ -11,7 +11,7 @@ use super::open_ledger::OpenLedger;
 use super::planned_run::PlannedRun;
 use super::service::Reached;
 use super::{inputs, moved_names, new_ledger, service};
-use crate::campaign::{CampaignBook, CampaignChoice};
+use crate::campaign::{CampaignBook, CampaignChoice, NamesInRows};
 use crate::exit::Failure;
 use crate::intake::{Intake, OnUncertain, PlannedInput};
 use crate::lead::CampaignId;
@@ -89,17 +89,8 @@ impl Prepared {
         let is_sandbox = matches!(service, Service::Sandbox);
         let most = open_files::requests_that_fit(import.intake.inputs.len(), is_sandbox)?;
         import.settings.policy.most_in_flight = most;
-        let Import {
-            settings, intake, ..
-        } = &import;
-        let names = campaign_list::names_in(intake).await?;
-        let campaign = settings.reading.campaign.as_ref();
-        let patience = import.patience;
-        let looks_up = !names.is_empty() || matches!(campaign, Some(CampaignChoice::Name(_)));
-        if let Some(opened) = opened.as_ref().filter(|_| looks_up && patience.is_some()) {
-            opened.await_pause(settings).await?;
-        }
-        let looking_up = campaign_list.book(&names, campaign, intake, patience);
+        let names = campaign_list::names_in(&import.intake).await?;
+        let looking_up = import.book(&mut campaign_list, &names, opened.as_ref());
         let book = looking_up.await?;
         let Import {
             request,
@@ -136,6 +127,22 @@ impl Import {
     /// Whether the user is asked before anything is sent.
     pub fn asks(&self) -> bool {
         self.is_watched && self.settings.options.delivery.yes != Some(true)
+    }
+
+    /// Looks up the campaigns that are named, when the service may be asked for them.
+    async fn book(
+        &self,
+        campaign_list: &mut CampaignList,
+        names: &NamesInRows,
+        opened: Option<&OpenLedger>,
+    ) -> Result<CampaignBook, Failure> {
+        let campaign = self.settings.reading.campaign.as_ref();
+        let looks_up = !names.is_empty() || matches!(campaign, Some(CampaignChoice::Name(_)));
+        if let Some(opened) = opened.filter(|_| looks_up && self.patience.is_some()) {
+            opened.await_pause(&self.settings).await?;
+        }
+        let looking_up = campaign_list.book(names, campaign, &self.intake, self.patience);
+        looking_up.await
     }
 
     /// A concern that the user is asked about. Where nobody can be asked, it ends the import.

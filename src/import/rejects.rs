@@ -8,7 +8,7 @@ use crate::exit::{Failure, OrStopped, StoppedBy};
 use crate::intake::{InspectedInput, NamedRow, NamedRuns};
 use crate::lead::{ErrorCode, RowId, RowOutcome, RunId, RunName, Status};
 use crate::ledger::{Ledger, LedgerError, LedgerPlace, Selection};
-use crate::message::Message;
+use crate::message::{Message, Text};
 use crate::options::{Declaration, Options};
 use crate::settings::{Layers, Service};
 use crate::text::{joined, printable};
@@ -169,8 +169,12 @@ pub fn run_of_rejects(
 
 /// The options that a run leaves to its rejects, from what the ledger holds.
 pub fn passed_on(defaults: &str) -> Result<Options, Message> {
-    let stored: Map<String, Value> = serde_json::from_str(defaults)
-        .map_err(|error| Message::new(error.to_string(), "restore the ledger from a backup"))?;
+    let stored: Map<String, Value> = serde_json::from_str(defaults).map_err(|error| {
+        Message::new(
+            Text::terminal(error.to_string()),
+            terminal_text!("restore the ledger from a backup"),
+        )
+    })?;
     Options::of_ledger(&stored, Declaration::is_passed_to_rejects)
 }
 

@@ -17,7 +17,7 @@ use crate::exit::{ExitCode, Failure, StoppedBy};
 use crate::intake::{Batch, Intake, KnownBad, Memory, Purpose};
 use crate::lead::{RowId, RunId};
 use crate::ledger::{Ledger, LedgerError, LedgerWriter};
-use crate::pipeline::{Delivery, LedgerOutlet, Outlet, Pipeline, RateController};
+use crate::pipeline::{Delivery, Destination, LedgerDestination, Pipeline, RateController};
 use crate::report::{Listeners, Log, PageNotes, Work, log_import};
 use crate::results::{OutputError, RunEnd, Writer, Written};
 use crate::settings::ImportSettings;
@@ -48,12 +48,7 @@ pub async fn send(
         campaign_list,
         ..
     } = prepared;
-    let Import {
-        settings,
-        intake,
-        metrics,
-        ..
-    } = &import;
+    let (settings, intake) = (&import.settings, &import.intake);
     let begun = match planned {
         Some(planned) => Some(planned.begin(settings).await?),
         None => {
@@ -65,18 +60,11 @@ pub async fn send(
     let (mut run, known) = begun.unzip();
     if let Some(run) = &run {
         log.name_run(Some(run.begun.run));
-        metrics.name_run(run.begun.run);
+        import.metrics.name_run(run.begun.run);
     }
     observer.begun(run.as_ref().map(|run| &run.begun));
     log_start(settings, intake, run.as_ref());
-    let show = inputs::show(settings);
-    let work = Work::Sending;
-    let mut listeners = Listeners::new(intake.inputs.len(), show, work, log, metrics.clone());
-    listeners.page = report.is_some().then(|| PageNotes::new(&intake.inputs));
-    match rows {
-        Some(rows) => drop(listeners.total.set(rows)),
-        None => find_total(&listeners, intake),
-    }
+    let mut listeners = listeners(&import, report.is_some(), rows, log);
     let campaign_names = campaign_names(&book, campaign_list.listed());
     let mut events = |event: RunEvent<'_>| {
         listeners.note(&event);
@@ -104,11 +92,19 @@ pub async fn send(
     ending.close(delivery, written, &listeners, observer)
 }
 
-/// Counts the rows while they are sent, if a listener shows their number.
-fn find_total(listeners: &Listeners, intake: &Intake) {
-    if let Some(total) = listeners.wants_total() {
-        inputs::count_rows(intake, total);
+/// Who is told what happens. Rows whose number is not known are counted while they are sent, if a listener
+/// shows it.
+fn listeners(import: &Import, has_report: bool, rows: Option<u64>, log: &Log) -> Listeners {
+    let (inputs, show) = (&import.intake.inputs, inputs::show(&import.settings));
+    let metrics = import.metrics.clone();
+    let mut listeners = Listeners::new(inputs.len(), show, Work::Sending, log, metrics);
+    listeners.page = has_report.then(|| PageNotes::new(inputs));
+    if let Some(rows) = rows {
+        let _ = listeners.total.set(rows);
+    } else if let Some(total) = listeners.wants_total() {
+        inputs::count_rows(&import.intake, total);
     }
+    listeners
 }
 
 fn log_start(settings: &ImportSettings, intake: &Intake, run: Option<&Run>) {
@@ -131,9 +127,7 @@ async fn deliver(
     events: &mut dyn FnMut(RunEvent<'_>),
     interrupts: Interrupts,
 ) -> Result<(Delivery, Result<Written, OutputError>), Failure> {
-    let Import {
-        settings, intake, ..
-    } = import;
+    let (settings, intake) = (&import.settings, &import.intake);
     let (mut run, known) = begun.unzip();
     let (settled, to_write) = mpsc::channel(simulation::room(BATCHES_TO_WRITE));
     if let Err(error) = writer.begin(run.as_ref().map(|run| &run.begun)) {
@@ -144,14 +138,14 @@ async fn deliver(
         return Err(failure);
     }
     let begun = run.as_deref_mut();
-    let outlet = match begun.and_then(|run| Some((run.ledger.take()?, &run.begun))) {
-        Some((ledger, begun)) => Outlet::Ledger(Box::new(LedgerOutlet {
+    let destination = match begun.and_then(|run| Some((run.ledger.take()?, &run.begun))) {
+        Some((ledger, begun)) => Destination::Ledger(Box::new(LedgerDestination {
             writer: LedgerWriter::start(ledger, begun.run, settled),
             suppression: Arc::clone(&intake.suppression),
             reached: RowId(begun.reached),
             read_to: RowId(begun.read_to),
         })),
-        None => Outlet::Writer(settled),
+        None => Destination::Writer(settled),
     };
     let (memory, pace) = known.map_or_else(
         || (None, RateController::new(&settings.rate, None)),
@@ -159,7 +153,7 @@ async fn deliver(
     );
     let writing = simulation::beside(write_all(writer, to_write));
     let inputs = intake.inputs.clone();
-    let pipeline = Pipeline::new(client, settings.policy, pace, inputs, outlet, events);
+    let pipeline = Pipeline::new(client, settings.policy, pace, inputs, destination, events);
     let batches = intake.start(book, Purpose::Sending, memory);
     let mut end = pipeline.run(batches, interrupts).await;
     // All rows are on disk, so how the run ended is not waited for as long as they were.
@@ -170,7 +164,7 @@ async fn deliver(
     if let (Some(writer), Some(run)) = (end.writer.take(), &mut run) {
         run.ledger = writer.close();
         if run.ledger.is_none() {
-            end.stop = Some(Stop::worse(end.stop, broken(LedgerError::broke_off())));
+            end.stop = Some(Stop::worse(end.stop, LedgerError::broke_off().into()));
         }
     }
     let writer = writing.await.unwrap_or_else(|_| Err(OutputError::died()));
@@ -215,7 +209,7 @@ fn finish(
     if let Some((ledger, run)) = ledger
         && let Err(error) = ledger.record_outputs(run, &sealed)
     {
-        end.stop = Some(Stop::worse(end.stop.take(), broken(error)));
+        end.stop = Some(Stop::worse(end.stop.take(), error.into()));
     }
     writer.finish(run_end(end))
 }
@@ -232,8 +226,4 @@ async fn write_all(
         }
     }
     Ok(writer)
-}
-
-fn broken(error: LedgerError) -> Stop {
-    Stop::error(StoppedBy::Ledger, error.0)
 }

@@ -5,8 +5,6 @@
 //! and no second attempt: with duplicates allowed that could be a second call.
 //! The request counts towards the rate that all starts of the program share.
 
-use std::time::Duration;
-
 use bytes::Bytes;
 use tokio::time::{Instant, sleep_until};
 use tracing::warn;
@@ -14,27 +12,21 @@ use tracing::warn;
 use super::campaign_list::{self, CampaignList};
 use super::guards::Guards;
 use super::inputs::{self, Request};
-use super::open_ledger::{asked_pause, pace};
+use super::open_ledger::{await_start, pace};
 use super::prepared::refuse_results_files;
 use super::remembered::remember;
 use super::service::{self, Reached};
 use crate::api::wire::LeadForm;
-use crate::clock::{self, Slept};
 use crate::exit::Failure;
 use crate::intake::{Batch, InspectedInput, Intake, Purpose};
 use crate::lead::RowOutcome;
-use crate::ledger::{
-    AskedPause, Claim, Ledger, LedgerError, RecentUse, SenderId, ServiceId, StartsInSecond,
-};
+use crate::ledger::{Claim, Ledger, LedgerError, SenderId, ServiceId};
 use crate::phone::{PhoneNumber, PhoneRules};
-use crate::pipeline::{Single, send_once};
+use crate::pipeline::{Pacer, RateController, TestSend, send_once};
 use crate::report::Tally;
 use crate::screen::Listing;
 use crate::settings::{ImportSettings, Service};
 use crate::signals::Interrupts;
-
-/// Waits shorter than this are not reported.
-const SHORT_WAIT: Duration = Duration::from_secs(1);
 
 /// The lead for the first ready row, with the number of the test.
 pub struct TestLead {
@@ -45,12 +37,14 @@ pub struct TestLead {
     pub campaign_list: CampaignList,
     body: Bytes,
     reached: Reached,
-    pace: Option<SharedPace>,
+    pacer: Pacer,
+    started: Instant,
+    recorded: Option<(Ledger, ServiceId)>,
 }
 
 /// What became of a test lead.
 pub struct TestSent {
-    pub single: Single,
+    pub attempt: TestSend,
     /// A tally of the one row, if it has an outcome.
     pub tally: Tally,
 }
@@ -99,10 +93,8 @@ impl TestLead {
                 break first;
             }
         };
-        let mut pace = SharedPace::open(&settings)?;
-        if let Some(pace) = &mut pace {
-            pace.await_turn(&settings).await?;
-        }
+        let mut recorded = ledger(&settings)?;
+        let (pacer, started) = await_turn(&settings, recorded.as_mut()).await?;
         Ok(TestLead {
             settings,
             intake,
@@ -111,7 +103,9 @@ impl TestLead {
             variables,
             reached,
             campaign_list,
-            pace,
+            pacer,
+            started,
+            recorded,
         })
     }
 
@@ -119,14 +113,25 @@ impl TestLead {
     pub async fn send(&mut self, interrupts: &mut Interrupts) -> TestSent {
         let policy = self.settings.policy;
         let client = &self.reached.client;
-        let single = send_once(client, self.claim, self.body.clone(), policy, interrupts).await;
-        if let (Some(pace), Some(pause)) = (&mut self.pace, single.pause) {
+        let pace = (&mut self.pacer, self.started);
+        let attempt = send_once(
+            client,
+            self.claim,
+            self.body.clone(),
+            policy,
+            pace,
+            interrupts,
+        );
+        let attempt = attempt.await;
+        if let (Some((ledger, service)), Some(asked)) =
+            (&mut self.recorded, self.pacer.take_asked())
+        {
             // If this fails, a later start may be refused once for asking too early.
-            let _ = pace.record(Vec::new(), Some(pause));
+            let _ = ledger.record_use(*service, asked);
         }
         TestSent {
-            tally: tally(&self.intake, &self.claim, single.outcome.as_ref()),
-            single,
+            tally: tally(&self.intake, &self.claim, attempt.outcome.as_ref()),
+            attempt,
         }
     }
 }
@@ -216,66 +221,47 @@ fn tally(intake: &Intake, claim: &Claim, outcome: Option<&RowOutcome>) -> Tally 
     tally
 }
 
-/// The pace that the test shares with the runs before and after it. Limits hold for all
-/// starts of the program together, which the ledger records. A test creates no ledger. With one in a
-/// file, a run that sends at the same time does not learn about the test until it is started again.
-struct SharedPace {
-    ledger: Ledger,
-    service: ServiceId,
+/// Where the test is recorded, as runs are: limits hold for all starts of the program together. A test
+/// creates no ledger. With one in a file, a run that sends at the same time does not learn about the
+/// test until it is started again.
+fn ledger(settings: &ImportSettings) -> Result<Option<(Ledger, ServiceId)>, LedgerError> {
+    let place = settings.ledger.as_ref().filter(|place| place.exists());
+    let opening = place.map(|place| {
+        if Ledger::read(place)?.is_none() {
+            return Ok(None);
+        }
+        let mut ledger = Ledger::open(place)?;
+        let service = ledger.service(&settings.service)?;
+        Ok(Some((ledger, service)))
+    });
+    Ok(opening.transpose()?.flatten())
 }
 
-impl SharedPace {
-    /// Opens the ledger; `None` if there is none.
-    fn open(settings: &ImportSettings) -> Result<Option<SharedPace>, LedgerError> {
-        let place = settings.ledger.as_ref().filter(|place| place.exists());
-        let opening = place.map(|place| {
-            // A test makes no ledger.
-            if Ledger::read(place)?.is_none() {
-                return Ok(None);
-            }
-            let mut ledger = Ledger::open(place)?;
-            let service = ledger.service(&settings.service)?;
-            Ok(Some(SharedPace { ledger, service }))
-        });
-        Ok(opening.transpose()?.flatten())
-    }
-
-    /// Waits until one more request may start, and records it as started.
-    async fn await_turn(&mut self, settings: &ImportSettings) -> Result<(), Failure> {
-        let asked = asked_pause(&self.ledger, self.service, settings)?;
-        let mut pace = pace(&mut self.ledger, self.service, &settings.rate)?;
-        while let Err(when) = pace.try_start() {
-            let left = when.saturating_duration_since(Instant::now());
-            if left >= SHORT_WAIT {
-                let why = match asked {
-                    Some(pause) => format!("the service asked for it (HTTP {})", pause.http_status),
-                    None => "the rate limit is used up".to_owned(),
-                };
-                let seconds = left.as_secs_f64().ceil();
-                warn!(
-                    event = "waiting",
-                    "the test lead waits {seconds:.0} s: {why}"
-                );
-            }
-            Slept::default().reach(&mut Some(when)).await;
-        }
-        let reserved = self.ledger.reserve_start(self.service, pace.limits())?;
-        if let Some(at) = reserved {
-            sleep_until(at).await;
-        }
-        let started = StartsInSecond {
-            second: clock::now().as_second(),
-            requests: 1,
+/// Waits until one more request may start, and records it as started. Returns when it has.
+async fn await_turn(
+    settings: &ImportSettings,
+    recorded: Option<&mut (Ledger, ServiceId)>,
+) -> Result<(Pacer, Instant), Failure> {
+    let rate = match &recorded {
+        Some((ledger, service)) => pace(ledger, *service, &settings.rate)?,
+        None => RateController::new(&settings.rate, None),
+    };
+    let mut pacer = Pacer::for_one(rate, settings.policy.max_outage);
+    let tell = |seconds: f64, asked: Option<u16>| {
+        let why = match asked {
+            Some(status) => format!("the service asked for it (HTTP {status})"),
+            None => "the rate limit is used up".to_owned(),
         };
-        Ok(self.record(vec![started], None)?)
+        warn!(
+            event = "waiting",
+            "the test lead waits {seconds:.0} s: {why}"
+        );
+    };
+    let started = await_start(&mut pacer, tell).await?;
+    if let Some((ledger, service)) = recorded
+        && let Some(at) = Pacer::record_start(ledger, *service, pacer.limits())?
+    {
+        sleep_until(at).await;
     }
-
-    fn record(
-        &mut self,
-        starts: Vec<StartsInSecond>,
-        pause: Option<AskedPause>,
-    ) -> Result<(), LedgerError> {
-        let used = RecentUse { starts, pause };
-        self.ledger.record_use(self.service, used)
-    }
+    Ok((pacer, started))
 }

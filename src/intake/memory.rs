@@ -260,6 +260,6 @@ fn earlier(own: SentRow, in_doubt: bool) -> Box<Earlier> {
 
 /// The text of a row that may have been taken, and that is `suppressed` by now.
 pub fn not_sent_again(why: Text, suppressed: &RowOutcome) -> Text {
-    let list = suppressed.error.clone().unwrap_or_else(|| Text::default());
+    let list = suppressed.error.clone().unwrap_or_default();
     text!("{why}; not sent again: {list}", why, list)
 }

@@ -277,7 +277,7 @@ fn unknown_marks(column: &NamedMark, words: &[UnknownMark]) -> Message {
         text!(
             "{says}, but leadload does not know these words: {words}",
             says = column.says(),
-            words = words.unwrap_or_else(|| Text::default())
+            words = words.unwrap_or_else(Text::default)
         ),
         text!(
             "{write yes or no there; or choose the rows to send with `--only {rule}`; if the column says something else, use `{flag} none`|choose whether these people are left out}",
@@ -309,7 +309,7 @@ fn most_marked(columns: &[NamedMark], marked: u64, rows: u64) -> Message {
             "{marked} of {rows:row} would be left out, because {says}; nothing was sent",
             marked,
             rows,
-            says = says.unwrap_or_else(|| Text::default())
+            says = says.unwrap_or_else(Text::default)
         ),
         hint,
     )

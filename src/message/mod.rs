@@ -9,6 +9,7 @@ mod template;
 mod text;
 
 use std::fmt;
+use std::io;
 
 pub use self::template::Template;
 pub use self::text::{Text, Value};
@@ -109,8 +110,13 @@ impl Message {
 
     /// The message that an error is; any other error is shown with its causes.
     pub fn of(error: &anyhow::Error) -> Message {
-        let message = error.downcast_ref::<Message>().cloned();
-        message.unwrap_or_else(|| Message::without_hint(format!("{error:#}")))
+        if let Some(message) = error.downcast_ref::<Message>() {
+            return message.clone();
+        }
+        Message::without_hint(match error.downcast_ref::<io::Error>() {
+            Some(error) => text!("{error}", error),
+            None => Text::said(format!("{error:#}")),
+        })
     }
 
     /// This message about something: `place` comes before what happened.

@@ -134,8 +134,10 @@ const fn check(text: &[u8], from: usize, to: usize, values: &[&str], on_page: bo
                 }
                 (at, words) = (end + 1, end + 1);
             }
-            b'}' => panic!("a brace is closed that was not opened"),
-            _ => at += 1,
+            other => {
+                assert!(other != b'}', "a brace is closed that was not opened");
+                at += 1;
+            }
         }
     }
     check_words(text, words, to, on_page);
@@ -155,21 +157,15 @@ const fn check_place(text: &[u8], from: usize, to: usize, values: &[&str]) {
     while end < to && !matches!(text[end], b':' | b'?') {
         end += 1;
     }
-    let mut value = 0;
-    while value < values.len() {
-        if is(text, from, end, values[value]) {
-            return;
-        }
+    let (mut value, mut name) = (0, 0);
+    while value < values.len() && !is(text, from, end, values[value]) {
         value += 1;
     }
-    let mut name = 0;
-    while name < NAMES.len() {
-        if is(text, from, to, NAMES[name].0) {
-            return;
-        }
+    while name < NAMES.len() && !is(text, from, to, NAMES[name].0) {
         name += 1;
     }
-    panic!("a place has neither a value nor a name");
+    let is_known = value < values.len() || name < NAMES.len();
+    assert!(is_known, "a place has neither a value nor a name");
 }
 
 /// Checks that each value has a place.

@@ -5,7 +5,8 @@ use super::*;
 /// In the words of the terminal.
 impl PartialEq<&str> for Text {
     fn eq(&self, words: &&str) -> bool {
-        self.to_string() == *words
+        let said = self.to_string();
+        said == *words
     }
 }
 
@@ -83,7 +84,7 @@ fn what_is_for_the_terminal_alone_has_no_words_for_the_page() {
     let message = Message::new(text!("it broke"), terminal_text!("use `--again`"));
     assert!(!message.is_for_page());
     assert!(Message::new(text!("it broke"), template!("{again}")).is_for_page());
-    assert!(!Message::without_hint("it broke".to_owned()).is_for_page());
+    assert!(!Message::without_hint(Text::terminal("it broke")).is_for_page());
 }
 
 #[test]

@@ -55,6 +55,15 @@ impl Text {
         Text::new(Template::of_words(), vec![("words", value)])
     }
 
+    /// Words for the terminal alone.
+    pub fn terminal(words: impl Into<String>) -> Text {
+        let template = Template {
+            is_for_page: false,
+            ..Template::of_words()
+        };
+        Text::new(template, vec![("words", Value::Words(words.into()))])
+    }
+
     /// This text about something: `place` comes before it.
     #[must_use]
     pub fn behind(self, place: impl Into<Value>) -> Text {
@@ -301,23 +310,6 @@ impl Default for Text {
 impl From<Template> for Text {
     fn from(template: Template) -> Text {
         Text::new(template, Vec::new())
-    }
-}
-
-/// Words for the terminal alone.
-impl From<String> for Text {
-    fn from(words: String) -> Text {
-        let template = Template {
-            is_for_page: false,
-            ..Template::of_words()
-        };
-        Text::new(template, vec![("words", Value::Words(words))])
-    }
-}
-
-impl From<&str> for Text {
-    fn from(words: &str) -> Text {
-        Text::from(words.to_owned())
     }
 }
 

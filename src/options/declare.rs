@@ -103,7 +103,8 @@ impl Declaration {
         match invalid {
             InvalidValue::Form(message) => message.behind(place),
             InvalidValue::Value(_, hint) if self.is_personal => {
-                let what = format!("{place}: the value of `{flag}` cannot be used");
+                let what =
+                    terminal_text!("{place}: the value of `{flag}` cannot be used", place, flag);
                 Message::new(what, hint)
             }
             InvalidValue::Value(value, hint) => {

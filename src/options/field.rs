@@ -74,7 +74,10 @@ pub enum InvalidValue {
 
 impl InvalidValue {
     fn form(expected: &str, hint: &str) -> InvalidValue {
-        InvalidValue::Form(Message::new(format!("takes {expected}"), hint))
+        InvalidValue::Form(Message::new(
+            Text::terminal(format!("takes {expected}")),
+            Text::terminal(hint),
+        ))
     }
 }
 
@@ -193,8 +196,9 @@ fn parse_all<T: Value>(texts: &[&OsStr]) -> Result<Vec<Given<T>>, InvalidValue> 
             _ => vec![*text],
         });
     let parse = |text: &OsStr| {
-        Given::read(text)
-            .map_err(|hint| InvalidValue::Value(text.to_string_lossy().into_owned(), hint.into()))
+        Given::read(text).map_err(|hint| {
+            InvalidValue::Value(text.to_string_lossy().into_owned(), Text::terminal(hint))
+        })
     };
     texts.map(parse).collect()
 }
@@ -212,7 +216,7 @@ fn text(form: Form, json: &Json, folder: &Path) -> Result<OsString, InvalidValue
                         "names no file: {text}",
                         text = message::Value::Place(text.clone())
                     ),
-                    "put the token into a file, and write that file's name here",
+                    terminal_text!("put the token into a file, and write that file's name here"),
                 )));
             }
             Ok(path.into())

@@ -36,7 +36,7 @@ use serde::de::{self, Deserialize, Deserializer};
 use serde::ser::{Serialize, Serializer};
 use serde_json::{Map, Value as Json};
 
-use crate::message::Message;
+use crate::message::{Message, Text};
 
 declare::groups! {
     /// All options, as far as they are given.
@@ -123,7 +123,10 @@ impl Options {
             let mut fields = options.fields_mut().into_iter();
             let Some((declared, field)) = fields.find(|(declared, _)| declared.key == key) else {
                 let hint = "use the version of leadload that wrote it, or a newer one";
-                return Err(Message::new(format!("there is no option `{key}`"), hint));
+                return Err(Message::new(
+                    Text::terminal(format!("there is no option `{key}`")),
+                    Text::terminal(hint),
+                ));
             };
             if is_passed_on(declared) {
                 let set = field.set_json(json, Path::new(""));

@@ -2,13 +2,12 @@
 
 use tokio::time::Instant;
 
-use super::attempt::{Epochs, Job, SHORTEST_RESEND, Step};
+use super::attempt::{Job, OutagePeriods, SHORTEST_RESEND, Step};
 use super::in_flight::Flight;
+use super::pacer::Heard;
 use super::probes::Suspect;
 use super::reasons::{Rejection, tried_again};
-use super::schedule::Schedule;
 use super::stops::{self, Consequence, Scope};
-use super::throttle::asked_pause;
 use super::window::Slot;
 use super::{LeadSender, Pipeline};
 use crate::api::Answer;
@@ -31,7 +30,7 @@ pub(super) struct Undecided {
     pub(super) suspects: Vec<Suspect>,
     /// With the outcomes that they will have.
     pub(super) exhausted: Vec<(Job, RowOutcome)>,
-    pub(super) epochs: Epochs,
+    pub(super) periods: OutagePeriods,
     /// How many rows from elsewhere were looked for, …
     pub(super) probes: u32,
     /// … and the one that was claimed to see if the service is away.
@@ -66,12 +65,12 @@ impl<S: LeadSender> Pipeline<'_, S> {
             request_id: answer.verdict.refusal().and(answer.request_id.as_deref()),
         });
         self.observe(&mut flight, &answer);
-        let is_excused = self.service.outage.excuses(flight.started);
-        self.undecided.epochs.has_others = self.has_others();
+        let is_excused = self.pacer.outage.covers(flight.started);
+        self.undecided.periods.has_others = self.has_others();
         if let Verdict::RetryLater { .. } = answer.verdict {
-            self.undecided.epochs.putting_off(&flight.job);
+            self.undecided.periods.putting_off(&flight.job);
         }
-        let mut job = flight.job;
+        let job = flight.job;
         let campaign = job.claim.campaign;
         match self.stops.observe(&job, is_excused, &answer) {
             Consequence::GoOn => self.step(job, answer, is_excused),
@@ -80,7 +79,7 @@ impl<S: LeadSender> Pipeline<'_, S> {
                 self.step(job, answer, is_excused);
             }
             Consequence::Taken => {
-                self.undecided.epochs.took();
+                self.undecided.periods.took();
                 self.reject_suspects(campaign, job.refusals_before);
                 self.release_deferred(Some(campaign));
                 self.understand(campaign);
@@ -90,8 +89,6 @@ impl<S: LeadSender> Pipeline<'_, S> {
                 let stop = self.redact_personal_data(stop, slot, &answer);
                 self.put_aside(job, answer, stop);
             }
-            // The row that triggered a stop has no outcome, unless an attempt may have been
-            // taken.
             Consequence::Stop(scope, stop) => {
                 let stop = self.redact_personal_data(stop, slot, &answer);
                 if self.awaits_token(&answer, &stop) {
@@ -99,15 +96,7 @@ impl<S: LeadSender> Pipeline<'_, S> {
                     let verdict = Verdict::TokenReplaced;
                     return self.step(job, Answer { verdict, ..answer }, is_excused);
                 }
-                let is_refusal =
-                    matches!(stop.reason, StopReason::Refused(cause) if !cause.is_certain());
-                self.stop_scope(scope, campaign, stop.clone());
-                if is_refusal {
-                    self.put_aside(job, answer, stop);
-                } else {
-                    job.note_doubt(answer);
-                    self.give_up(job);
-                }
+                self.stop_at(scope, stop, job, answer);
             }
             Consequence::Last(scope, stop) => {
                 let stop = self.redact_personal_data(stop, slot, &answer);
@@ -119,18 +108,28 @@ impl<S: LeadSender> Pipeline<'_, S> {
         }
     }
 
+    /// Stops at this row, which has no outcome unless an attempt may have been taken.
+    fn stop_at(&mut self, scope: Scope, stop: Stop, mut job: Job, answer: Answer) {
+        self.stop_scope(scope, job.claim.campaign, stop.clone());
+        match stop.reason {
+            StopReason::Refused(cause) if !cause.is_certain() => self.put_aside(job, answer, stop),
+            _ => {
+                job.note_doubt(answer);
+                self.give_up(job);
+            }
+        }
+    }
+
     /// Whether any row is left that this start has not tried.
     fn has_others(&mut self) -> bool {
         let is_any_ready = self.window.peek_ready().is_some();
-        let Schedule {
-            gates, deferred, ..
-        } = &self.schedule;
+        let gates = &self.schedule.gates;
         is_any_ready
             || self.wants_rows()
             || self.commits.claims.unstarted() > 0
             || !gates.free_rows.is_empty()
             || !gates.first.is_empty()
-            || !deferred.is_empty()
+            || !self.schedule.deferred.is_empty()
             || gates.has_rows()
     }
 
@@ -146,11 +145,10 @@ impl<S: LeadSender> Pipeline<'_, S> {
 
     fn observe(&mut self, flight: &mut Flight, answer: &Answer) {
         let others_are_out = !self.in_flight.flights.is_empty();
-        let epochs = &self.undecided.epochs;
-        let service = &mut self.service;
-        let went_away = service.observe(flight, answer, others_are_out, epochs, self.events);
-        let waits_alone = flight.job.own_wait(&answer.verdict, epochs).is_some();
-        if let Some(pause) = asked_pause(&answer.verdict).filter(|_| !waits_alone) {
+        let periods = &self.undecided.periods;
+        let heard = Heard::of(answer, flight, periods, others_are_out);
+        let went_away = self.pacer.hear(&heard, self.events);
+        if let Some(pause) = self.pacer.asked.take() {
             self.commits.record_pause(pause);
         }
         if let Verdict::Created { .. } | Verdict::PerhapsTaken { .. } | Verdict::TokenReplaced =
@@ -159,11 +157,11 @@ impl<S: LeadSender> Pipeline<'_, S> {
             self.commits.note_token(answer.token.as_ref(), answer.ahead);
         }
         if answer.verdict.is_about_row() {
-            self.undecided.epochs.answered();
+            self.undecided.periods.answered();
             self.settle_exhausted();
         }
         if went_away {
-            self.undecided.epochs.went_away();
+            self.undecided.periods.went_away();
             for (job, _) in std::mem::take(&mut self.undecided.exhausted) {
                 self.schedule.push(Instant::now() + SHORTEST_RESEND, job);
             }
@@ -176,9 +174,9 @@ impl<S: LeadSender> Pipeline<'_, S> {
         let Some(started) = self.in_flight.list.take() else {
             return;
         };
-        self.service.list(started, came, self.events);
+        self.pacer.list(started, came, self.events);
         if came {
-            self.undecided.epochs.answered();
+            self.undecided.periods.answered();
             self.settle_exhausted();
         }
     }
@@ -192,9 +190,9 @@ impl<S: LeadSender> Pipeline<'_, S> {
         }
         // Rows like this one, which often stand beside it, may get the same answer.
         let from_elsewhere = !matches!(answer.verdict, Verdict::NeverTaken { .. });
-        let epochs = &self.undecided.epochs;
-        match job.judge(answer, &self.policy, epochs, is_excused) {
-            Step::Exhausted(outcome) if !job.is_suspect(epochs) && !self.is_ending(campaign) => {
+        let periods = &self.undecided.periods;
+        match job.judge(answer, &self.policy, periods, is_excused) {
+            Step::Exhausted(outcome) if !job.is_suspect(periods) && !self.is_ending(campaign) => {
                 self.undecided.exhausted.push((job, outcome));
             }
             Step::Settle(outcome) | Step::Exhausted(outcome) => self.settle(&job, outcome),
@@ -229,11 +227,11 @@ impl<S: LeadSender> Pipeline<'_, S> {
     }
 
     pub(super) fn is_ending(&self, campaign: CampaignId) -> bool {
-        self.ending.is_stopping() || self.schedule.gates.is_closed(campaign)
+        self.stop_state.is_stopping() || self.schedule.gates.is_closed(campaign)
     }
 
     fn understand(&mut self, campaign: CampaignId) {
-        self.service.throttle.unhinted = 0;
+        self.pacer.throttle.unhinted = 0;
         if !self.stops.is_probing(campaign) {
             self.open_gate(campaign);
         }
@@ -252,7 +250,7 @@ impl<S: LeadSender> Pipeline<'_, S> {
             campaign,
             by: stop.by(),
         });
-        self.ending.refused.push((campaign, stop));
+        self.stop_state.refused.push((campaign, stop));
         for job in self.schedule.take(Some(campaign)) {
             self.give_up(job);
         }
@@ -353,7 +351,7 @@ impl<S: LeadSender> Pipeline<'_, S> {
     /// Ends a row that this run does not try again: it has no outcome, unless an attempt may
     /// have been taken. Leaving that out would hide a call. The ledger keeps that it was put off.
     pub(super) fn give_up(&mut self, mut job: Job) {
-        self.ending.has_given_up = true;
+        self.stop_state.has_given_up = true;
         match job.uncertain() {
             // Its claim was refused, so the ledger has nothing of it.
             Some(outcome) if job.is_unclaimed => self.give(job.slot, outcome),
@@ -369,9 +367,10 @@ impl<S: LeadSender> Pipeline<'_, S> {
         }
     }
 
-    /// The same for a row that this process did not claim.
+    /// Ends a row that this process did not claim: it has no outcome, unless an earlier attempt may
+    /// have been taken.
     pub(super) fn pass_over(&mut self, slot: Slot) {
-        self.ending.has_given_up = true;
+        self.stop_state.has_given_up = true;
         match self.new_job(slot).and_then(|mut job| job.uncertain()) {
             Some(outcome) => self.give(slot, outcome),
             None => self.window.pass_over(slot),

@@ -69,17 +69,17 @@ pub(super) struct Waits {
 }
 
 impl Waits {
-    fn count(&mut self, epochs: &Epochs, was_tried: bool) -> u32 {
+    fn count(&mut self, periods: &OutagePeriods, was_tried: bool) -> u32 {
         self.asked += 1;
         if self.asked == 1 {
-            self.first = epochs.taken;
+            self.first = periods.taken;
         }
-        let is_known = (epochs.taken > 0 || was_tried) && epochs.put_off <= MOST_PUT_OFF;
-        let is_own = self.first < epochs.taken || self.said.is_some() && is_known;
-        let is_last = !epochs.has_others && is_own;
-        if self.among_others == 0 || self.taken < epochs.taken || is_last {
+        let is_known = (periods.taken > 0 || was_tried) && periods.put_off <= MOST_PUT_OFF;
+        let is_own = self.first < periods.taken || self.said.is_some() && is_known;
+        let is_last = !periods.has_others && is_own;
+        if self.among_others == 0 || self.taken < periods.taken || is_last {
             self.among_others += 1;
-            self.taken = epochs.taken;
+            self.taken = periods.taken;
         }
         self.among_others
     }
@@ -88,7 +88,7 @@ impl Waits {
 /// Counts answers about rows and outages, to tell a row that fails by itself from one that
 /// fails together with all others.
 #[derive(Debug, Default)]
-pub(super) struct Epochs {
+pub(super) struct OutagePeriods {
     now: u64,
     /// How many rows were taken.
     taken: u64,
@@ -100,7 +100,7 @@ pub(super) struct Epochs {
     forgiven: Vec<u64>,
 }
 
-impl Epochs {
+impl OutagePeriods {
     pub(super) fn answered(&mut self) {
         self.now += 1;
     }
@@ -134,13 +134,13 @@ struct Failures {
 }
 
 impl Failures {
-    fn settle(&mut self, epochs: &Epochs) {
-        if self.epoch != epochs.now {
+    fn settle(&mut self, periods: &OutagePeriods) {
+        if self.epoch != periods.now {
             let recent = std::mem::take(&mut self.recent);
-            if !epochs.forgiven.contains(&self.epoch) {
+            if !periods.forgiven.contains(&self.epoch) {
                 self.own += recent;
             }
-            self.epoch = epochs.now;
+            self.epoch = periods.now;
         }
     }
 }
@@ -208,8 +208,8 @@ impl Job {
         (self.claim.campaign, self.claim.number)
     }
 
-    pub(super) fn is_suspect(&mut self, epochs: &Epochs) -> bool {
-        self.failures.settle(epochs);
+    pub(super) fn is_suspect(&mut self, periods: &OutagePeriods) -> bool {
+        self.failures.settle(periods);
         self.failures.own > 0
     }
 
@@ -228,17 +228,17 @@ impl Job {
     }
 
     /// Whether others go first: it was put off, and no other row was taken since.
-    pub(super) fn lets_others_go(&self, epochs: &Epochs) -> bool {
-        self.is_put_off() && self.waits.taken == epochs.taken
+    pub(super) fn lets_others_go(&self, periods: &OutagePeriods) -> bool {
+        self.is_put_off() && self.waits.taken == periods.taken
     }
 
     /// How long this row alone waits, if that is what the answer means: the service has asked it
     /// before, and has taken other rows since. A limit of requests holds for all.
-    pub(super) fn own_wait(&self, verdict: &Verdict, epochs: &Epochs) -> Option<Duration> {
+    pub(super) fn own_wait(&self, verdict: &Verdict, periods: &OutagePeriods) -> Option<Duration> {
         let Verdict::RetryLater { wait, code, .. } = verdict else {
             return None;
         };
-        let is_alone = self.waits.among_others > 0 && self.waits.taken < epochs.taken;
+        let is_alone = self.waits.among_others > 0 && self.waits.taken < periods.taken;
         let guess = || backoff::long_delay(self.waits.among_others, fastrand::f64());
         (is_alone && *code != ErrorCode::Http(429)).then(|| wait.unwrap_or_else(guess))
     }
@@ -249,15 +249,15 @@ impl Job {
         &mut self,
         answer: Answer,
         policy: &Policy,
-        epochs: &Epochs,
+        periods: &OutagePeriods,
         is_excused: bool,
     ) -> Step {
-        let own_wait = self.own_wait(&answer.verdict, epochs);
+        let own_wait = self.own_wait(&answer.verdict, periods);
         let chance = fastrand::f64();
         let fail = |job: &mut Job| {
             // The outage decides when the next attempt starts, for all rows.
             let excused = is_excused.then_some(SHORTEST_RESEND);
-            excused.or_else(|| job.fail(policy.max_attempts, epochs, chance))
+            excused.or_else(|| job.fail(policy.max_attempts, periods, chance))
         };
         self.http_status = answer.http_status;
         let Answer {
@@ -283,28 +283,13 @@ impl Job {
                 code,
                 text,
             } => {
-                let text = named(text);
-                if may_be_taken {
-                    let doubt = (code, text.clone());
-                    if policy.on_uncertain == OnUncertain::Hold {
-                        return Step::Settle(self.outcome(Status::Uncertain, doubt));
-                    }
-                    self.doubt = Some(doubt);
+                let is_held = may_be_taken && policy.on_uncertain == OnUncertain::Hold;
+                let reason = (code, named(text));
+                if is_held {
+                    return Step::Settle(self.outcome(Status::Uncertain, reason));
                 }
-                let was_asked = self.waits.among_others > 0 || may_be_taken;
-                let longer = wait.unwrap_or_default() + SHORTEST_RESEND;
-                let may_be_own = code.is_refusal() && code != ErrorCode::Http(429);
-                self.waits.said = may_be_own.then(|| (code, text.clone()));
-                let waits = self.waits.count(epochs, self.was_tried);
-                if waits >= policy.max_attempts.max(FEWEST_WAITS) {
-                    return Step::Settle(self.refused((code, text)));
-                }
-                // The service may mean this row alone, so others go first.
-                let behind = match was_asked {
-                    true => Some(own_wait.unwrap_or(longer)),
-                    false => may_be_own.then_some(Duration::ZERO),
-                };
-                Step::Later { behind }
+                let longer = own_wait.unwrap_or(wait.unwrap_or_default() + SHORTEST_RESEND);
+                self.put_off(reason, may_be_taken, longer, policy.max_attempts, periods)
             }
             Verdict::TokenReplaced => {
                 self.attempts -= 1;
@@ -337,6 +322,33 @@ impl Job {
         }
     }
 
+    /// The service has asked it to come back. It may mean this row alone, so others go first: for so
+    /// long, if it was asked before.
+    fn put_off(
+        &mut self,
+        reason: Reason,
+        may_be_taken: bool,
+        longer: Duration,
+        most: u32,
+        periods: &OutagePeriods,
+    ) -> Step {
+        let code = reason.0;
+        if may_be_taken {
+            self.doubt = Some(reason.clone());
+        }
+        let was_asked = self.waits.among_others > 0 || may_be_taken;
+        let may_be_own = code.is_refusal() && code != ErrorCode::Http(429);
+        self.waits.said = may_be_own.then(|| reason.clone());
+        if self.waits.count(periods, self.was_tried) >= most.max(FEWEST_WAITS) {
+            return Step::Settle(self.refused(reason));
+        }
+        let behind = match was_asked {
+            true => Some(longer),
+            false => may_be_own.then_some(Duration::ZERO),
+        };
+        Step::Later { behind }
+    }
+
     /// Records that another run may have sent it.
     pub(super) fn doubt(&mut self, why: Text) {
         self.doubt = Some((ErrorCode::AnswerLost, why));
@@ -352,8 +364,8 @@ impl Job {
 
     /// Counts an attempt without a usable answer. Returns the wait before the next one;
     /// `None` if there have been `most` attempts.
-    fn fail(&mut self, most: u32, epochs: &Epochs, chance: f64) -> Option<Duration> {
-        self.failures.settle(epochs);
+    fn fail(&mut self, most: u32, periods: &OutagePeriods, chance: f64) -> Option<Duration> {
+        self.failures.settle(periods);
         self.failures.recent += 1;
         let failures = self.failures.own + self.failures.recent;
         (failures < most).then(|| backoff::delay(failures, chance))

@@ -33,11 +33,11 @@ const DEPENDS: f64 = 4.0;
 const EXCESS: f64 = 3.0;
 /// How much more likely one explanation must be than the other, as a logarithm: fifty times.
 const CERTAIN: f64 = 4.0;
-/// The same where more is refused at the slower pace: something has changed meanwhile.
+/// `CERTAIN` where more is refused at the slower pace: something has changed meanwhile.
 const OTHER: f64 = 2.0;
-/// The same for answers that depend on the one before, or two samples that are not alike.
+/// `CERTAIN` for answers that depend on the one before, or two samples that are not alike.
 const UNCLEAR: f64 = 1.0;
-/// The same before what was found is given up: it is asked at each answer of hours, and a new comparison
+/// `CERTAIN` before what was found is given up: it is asked at each answer of hours, and a new comparison
 /// costs minutes.
 const AT_LAST: f64 = 16.0;
 

@@ -29,7 +29,7 @@ pub(super) struct Claims {
     /// The most rows in these three together.
     ahead: usize,
     /// Whether sending is waiting for a claim.
-    pub(super) is_starved: bool,
+    pub(super) wants_commit: bool,
     /// Whether sending waited for the claims that were granted last.
     was_awaited: bool,
     /// Claims that are not settled on disk yet, and the most there may be.
@@ -44,7 +44,7 @@ impl Default for Claims {
             submitted: Vec::new(),
             granted: VecDeque::new(),
             ahead: 1,
-            is_starved: false,
+            wants_commit: false,
             was_awaited: false,
             open: 0,
             max_open: usize::MAX,
@@ -91,12 +91,12 @@ impl Claims {
         refused: Vec<(RowId, Refusal)>,
     ) -> Vec<(Job, Refusal)> {
         self.open -= closed;
-        let was_starved = std::mem::take(&mut self.is_starved);
+        let was_wanted = std::mem::take(&mut self.wants_commit);
         if self.submitted.is_empty() {
             return Vec::new();
         }
-        self.was_awaited = was_starved;
-        if !was_starved {
+        self.was_awaited = was_wanted;
+        if !was_wanted {
             self.ahead = (self.ahead - (self.ahead / 64).max(1)).max(1);
         }
         let mut refused: HashMap<RowId, Refusal> = refused.into_iter().collect();
@@ -124,8 +124,8 @@ impl Claims {
     }
 
     /// Records that only a missing claim holds the next request up.
-    pub(super) fn starve(&mut self) {
-        self.is_starved = self.is_awaiting() || self.open >= self.max_open;
+    pub(super) fn request_commit(&mut self) {
+        self.wants_commit = self.is_awaiting() || self.open >= self.max_open;
     }
 
     /// Records that the next row waits for the pace, so its claim held nothing up.
@@ -136,7 +136,7 @@ impl Claims {
     /// Records that a campaign held its rows up until now, and no claim did.
     pub(super) fn record_gate(&mut self) {
         self.was_awaited = false;
-        self.is_starved = false;
+        self.wants_commit = false;
     }
 
     /// Records that a row was started. If it waited for its claim, more are claimed ahead.

@@ -7,28 +7,27 @@ use crate::intake::{Batch, Batches};
 use crate::lead::RowId;
 use crate::signals::{Interrupt, Interrupts};
 
-/// The source of further rows, and the signals that end the wait for them.
-pub(super) type Rest = (Batches, Interrupts);
-
 impl<S: LeadSender> Pipeline<'_, S> {
     /// Passes everything on; after an early end that includes rows without an outcome. Rows
     /// that an earlier process reached are read from `rest`, so that the results are no
     /// shorter than the last ones; without it the run ends at once.
     pub(super) async fn finish(
         mut self,
-        mut rest: Option<Rest>,
+        rest: Option<(Batches, Interrupts)>,
         results: Option<&mpsc::Sender<Batch>>,
     ) -> Delivery {
+        let (mut batches, interrupts) = rest.unzip();
+        let mut interrupts = interrupts.unwrap_or_else(Interrupts::none);
         self.settle_exhausted();
         self.give_up_all();
-        self.conclude(rest.as_mut()).await;
+        self.conclude(batches.as_mut()).await;
         let tried_again = self.keep_tried_again();
         loop {
             self.give_up_doubtful();
             while let Some(batch) = self.window.take_front() {
-                self.pass_on(batch, results, rest.as_mut()).await;
+                self.pass_on(batch, results, &mut interrupts).await;
             }
-            let Some((batches, interrupts)) = &mut rest else {
+            let Some(batches) = &mut batches else {
                 break;
             };
             // Rows that cannot be written would only fill the memory.
@@ -42,17 +41,21 @@ impl<S: LeadSender> Pipeline<'_, S> {
             let rows = batches.next().await;
             self.receive(rows);
         }
-        self.commit_all(rest.as_mut()).await;
-        self.ending.stopped_at.sort_unstable();
+        // Everything goes to disk: the commit under way, what was added meanwhile, and once more what
+        // could not be written, since the disk may have room by now.
+        self.submit_and_wait(&mut interrupts).await;
+        self.commits.retry();
+        self.await_commit(&mut interrupts).await;
+        self.stop_state.stopped_at.sort_unstable();
         let has_all_rows = self.progress.is_read && !self.progress.has_lost_rows;
         Delivery {
             rows_total: has_all_rows.then_some(self.progress.last_read.0),
             last_read: self.progress.last_read,
             is_shorter: self.progress.is_shorter(),
-            stop: self.ending.stop,
+            stop: self.stop_state.stop,
             requests: self.in_flight.requests,
             is_written_down: !self.commits.has_failed,
-            stopped_at: self.ending.stopped_at,
+            stopped_at: self.stop_state.stopped_at,
             tried_again,
             writer: self.commits.writer,
         }
@@ -60,23 +63,23 @@ impl<S: LeadSender> Pipeline<'_, S> {
 
     /// Decides whether the run ended early and reports why; takes a stop back if every row had
     /// its turn after all.
-    async fn conclude(&mut self, rest: Option<&mut Rest>) {
-        if self.ending.may_be_whole()
+    async fn conclude(&mut self, batches: Option<&mut Batches>) {
+        if self.stop_state.may_be_whole()
             && self.window.open() == 0
-            && let Some((batches, _)) = rest
+            && let Some(batches) = batches
         {
             if !self.progress.is_read {
                 let rows = batches.next().await;
                 self.receive(rows);
             }
             if self.progress.is_read {
-                self.ending.take_back();
+                self.stop_state.take_back();
             }
         }
-        let news = self.ending.report();
+        let news = self.stop_state.report();
         self.report_stop(news);
-        let takes_others = self.stops.takes_others(&self.ending.refused);
-        self.ending.conclude(takes_others);
+        let takes_others = self.stops.takes_others(&self.stop_state.refused);
+        self.stop_state.conclude(takes_others);
     }
 
     fn give_up_all(&mut self) {
@@ -92,7 +95,7 @@ impl<S: LeadSender> Pipeline<'_, S> {
         let released = std::mem::take(&mut self.schedule.gates.first);
         for slot in deferred.chain(released) {
             if let Some(job) = self.new_job(slot).filter(|job| job.was_refused) {
-                self.ending
+                self.stop_state
                     .stopped_at
                     .push((job.claim.file, job.claim.line));
             }
@@ -102,7 +105,7 @@ impl<S: LeadSender> Pipeline<'_, S> {
     /// Rejected rows are tried again by the next start if a stop for rows rejected alike has counted
     /// them, or if the start was stopped before it was known that the rows are the reason.
     fn keep_tried_again(&mut self) -> Vec<RowId> {
-        if !self.ending.is_stopping() {
+        if !self.stop_state.is_stopping() {
             // They were the last ones, so nothing was stopped.
             self.keep_rejected(None);
             return Vec::new();
@@ -124,11 +127,11 @@ impl<S: LeadSender> Pipeline<'_, S> {
         &mut self,
         batch: Batch,
         results: Option<&mpsc::Sender<Batch>>,
-        rest: Option<&mut Rest>,
+        interrupts: &mut Interrupts,
     ) {
         if self.commits.has_ledger() {
             if !self.commits.has_room() {
-                self.submit_and_wait(rest).await;
+                self.submit_and_wait(interrupts).await;
             }
             self.commits.batches.push(batch);
         } else if let Some(results) = results
@@ -138,38 +141,23 @@ impl<S: LeadSender> Pipeline<'_, S> {
         }
     }
 
-    /// Writes everything to disk: the commit under way, what was added meanwhile, and once
-    /// more what could not be written, since the disk may have room by now.
-    async fn commit_all(&mut self, mut rest: Option<&mut Rest>) {
-        self.submit_and_wait(rest.as_deref_mut()).await;
-        self.commits.retry();
-        self.await_commit(rest).await;
-    }
-
-    async fn submit_and_wait(&mut self, mut rest: Option<&mut Rest>) {
-        self.await_commit(rest.as_deref_mut()).await;
-        let known = self.service.rate.known();
+    async fn submit_and_wait(&mut self, interrupts: &mut Interrupts) {
+        self.await_commit(interrupts).await;
+        let known = self.pacer.rate.known();
         self.commits.submit(self.progress.counts, known, true);
-        self.await_commit(rest).await;
+        self.await_commit(interrupts).await;
     }
 
     /// Waits for the commit under way. After a signal a ledger that is out of
     /// reach is not waited for much longer, and after another one not at all.
-    async fn await_commit(&mut self, rest: Option<&mut Rest>) {
-        let mut interrupts = rest.map(|(_, interrupts)| interrupts);
-        while self.commits.is_busy {
-            let interrupted = async {
-                match &mut interrupts {
-                    Some(interrupts) => interrupts.next().await,
-                    None => std::future::pending().await,
-                }
-            };
+    async fn await_commit(&mut self, interrupts: &mut Interrupts) {
+        while self.commits.is_busy() {
             tokio::select! {
                 biased;
                 committed = self.commits.committed() => self.take_committed(committed),
-                interrupt = interrupted => {
-                    self.commits.end_lease(self.ending.is_interrupted);
-                    self.ending.is_interrupted |= interrupt == Interrupt::Signal;
+                interrupt = interrupts.next() => {
+                    self.commits.end_lease(self.stop_state.is_interrupted);
+                    self.stop_state.is_interrupted |= interrupt == Interrupt::Signal;
                 }
             }
         }

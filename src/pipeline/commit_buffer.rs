@@ -59,9 +59,7 @@ pub(super) struct CommitBuffer {
     due: Option<Instant>,
     /// Batches whose outcomes are in it or in an earlier group.
     pub(super) batches: Vec<Batch>,
-    /// Whether a group is with the writer, …
-    pub(super) is_busy: bool,
-    /// … since when, …
+    /// Since when a group is with the writer, …
     pub(super) busy_since: Option<Instant>,
     /// … and how many claims it settles or releases.
     closing: usize,
@@ -96,7 +94,6 @@ impl CommitBuffer {
             group: Group::default(),
             due: None,
             batches: Vec::new(),
-            is_busy: false,
             busy_since: None,
             closing: 0,
             has_failed: false,
@@ -110,6 +107,10 @@ impl CommitBuffer {
 
     pub(super) fn has_ledger(&self) -> bool {
         self.writer.is_some()
+    }
+
+    pub(super) fn is_busy(&self) -> bool {
+        self.busy_since.is_some()
     }
 
     /// Whether a request for the row may start now, as far as the ledger is concerned.
@@ -171,14 +172,13 @@ impl CommitBuffer {
     }
 
     pub(super) fn settle(&mut self, job: &Job, outcome: &RowOutcome, cells: Option<CellsDigest>) {
-        self.close(|group| {
-            group.settlements.push(Settlement {
-                claim: job.claim,
-                outcome: outcome.clone(),
-                cells,
-                attempted: job.attempted(outcome),
-            });
-        });
+        let settlement = Settlement {
+            claim: job.claim,
+            outcome: outcome.clone(),
+            cells,
+            attempted: job.attempted(outcome),
+        };
+        self.close(|group| group.settlements.push(settlement));
     }
 
     /// Replaces the outcome of a row that was settled before.
@@ -190,14 +190,13 @@ impl CommitBuffer {
     ) {
         // Settling closes a claim, and its own was closed the first time.
         self.claims.open += 1;
-        self.close(|group| {
-            group.settlements.push(Settlement {
-                claim,
-                outcome,
-                cells,
-                attempted: None,
-            });
-        });
+        let settlement = Settlement {
+            claim,
+            outcome,
+            cells,
+            attempted: None,
+        };
+        self.close(|group| group.settlements.push(settlement));
     }
 
     /// Takes a claim back: the service took no request for the row.
@@ -279,11 +278,11 @@ impl CommitBuffer {
         known: Option<KnownRate>,
         at_once: bool,
     ) -> Option<Instant> {
-        if self.is_busy || self.group.is_empty() && self.batches.is_empty() {
+        if self.is_busy() || self.group.is_empty() && self.batches.is_empty() {
             return None;
         }
         let is_due = self.due.is_none_or(|due| due <= Instant::now());
-        if !at_once && !is_due && !self.claims.is_starved {
+        if !at_once && !is_due && !self.claims.wants_commit {
             return self.due;
         }
         let Some(writer) = &self.writer else {
@@ -300,7 +299,6 @@ impl CommitBuffer {
         self.due = None;
         self.closing += group.settlements.len() + group.releases.len();
         self.claims.submit();
-        self.is_busy = true;
         self.busy_since = Some(Instant::now());
         writer.commit(group, std::mem::take(&mut self.batches));
         None
@@ -317,7 +315,6 @@ impl CommitBuffer {
     /// Ends the commit. If the group is on disk its rows may be started, except those that are
     /// returned; otherwise the writer tries it again with the next one.
     pub(super) fn finish(&mut self, reply: Option<&mut Reply>) -> Vec<(Job, Refusal)> {
-        self.is_busy = false;
         self.busy_since = None;
         self.has_failed = reply.is_none();
         let Some(reply) = reply else {
@@ -333,9 +330,9 @@ impl CommitBuffer {
     }
 
     pub(super) fn retry(&mut self) {
-        if let (true, false, Some(writer)) = (self.has_failed, self.is_busy, &self.writer) {
+        if let (true, false, Some(writer)) = (self.has_failed, self.is_busy(), &self.writer) {
             writer.commit(Group::default(), Vec::new());
-            self.is_busy = true;
+            self.busy_since = Some(Instant::now());
         }
     }
 }

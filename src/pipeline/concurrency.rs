@@ -66,28 +66,20 @@ struct Round {
 }
 
 impl Concurrency {
-    pub(super) fn new(choice: ConcurrencyChoice) -> Concurrency {
-        let (limit, most, adapts) = match choice {
-            ConcurrencyChoice::Auto => (1.0, MOST, true),
-            ConcurrencyChoice::Fixed(most) => (most.get() as f64, most.get() as f64, false),
+    /// Never goes beyond `most`, whatever is chosen.
+    pub(super) fn new(choice: ConcurrencyChoice, most: usize) -> Concurrency {
+        let most = most as f64;
+        let given = match choice {
+            ConcurrencyChoice::Auto => None,
+            ConcurrencyChoice::Fixed(given) => Some(most.min(given.get() as f64)),
         };
+        let limit = given.unwrap_or(1.0);
         Concurrency {
             limit,
-            most,
-            adapts,
+            most: given.unwrap_or(MOST.min(most)),
+            adapts: given.is_none(),
             kept: limit,
             ..Concurrency::default()
-        }
-    }
-
-    /// Never goes beyond that.
-    pub(super) fn at_most(self, most: usize) -> Concurrency {
-        let most = self.most.min(most as f64);
-        Concurrency {
-            limit: self.limit.min(most),
-            most,
-            kept: self.kept.min(most),
-            ..self
         }
     }
 

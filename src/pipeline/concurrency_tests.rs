@@ -13,7 +13,7 @@ enum Carries {
     All,
     /// So many at once; the rest queues.
     Queue(usize),
-    /// The same, and another number from second 40 on.
+    /// So many at once, and another number from second 40 on.
     Changes(usize, usize),
     /// One after the other, each so long, beside the latency.
     Work(f64),
@@ -79,7 +79,7 @@ impl Outcome {
 fn run(service: Service, choice: ConcurrencyChoice, seconds: f64) -> Outcome {
     let origin = Instant::now();
     let mut chance = fastrand::Rng::with_seed(3);
-    let mut concurrency = Concurrency::new(choice);
+    let mut concurrency = Concurrency::new(choice, usize::MAX);
     let mut now = 0.0;
     let mut held = 0.0;
     // Microseconds of the end, number, microseconds of the start, and whether it is good.
@@ -345,7 +345,7 @@ fn random_refusals_do_not_lower_a_fixed_number_for_long() {
 fn a_fixed_number_shrinks_on_refusals_only_and_recovers() {
     let origin = Instant::now();
     let at = |millis| origin + Duration::from_millis(millis);
-    let mut concurrency = Concurrency::new(fixed(10));
+    let mut concurrency = Concurrency::new(fixed(10), usize::MAX);
     for i in 0..10 {
         concurrency.refused(at(i), at(i));
     }
@@ -361,7 +361,7 @@ fn a_fixed_number_shrinks_on_refusals_only_and_recovers() {
 #[test]
 fn concurrency_does_not_grow_while_it_is_not_used() {
     let origin = Instant::now();
-    let mut concurrency = Concurrency::new(ConcurrencyChoice::Auto);
+    let mut concurrency = Concurrency::new(ConcurrencyChoice::Auto, usize::MAX);
     for i in 0..1000 {
         let now = origin + Duration::from_millis(i * 10);
         concurrency.answered(now, now + Duration::from_millis(5), false, true);
@@ -373,7 +373,7 @@ fn concurrency_does_not_grow_while_it_is_not_used() {
 fn concurrency_never_falls_below_one() {
     let origin = Instant::now();
     for choice in [ConcurrencyChoice::Auto, fixed(3)] {
-        let mut concurrency = Concurrency::new(choice);
+        let mut concurrency = Concurrency::new(choice, usize::MAX);
         for i in 0..100 {
             let now = origin + Duration::from_millis(i * 150);
             concurrency.refused(now, now);
@@ -387,11 +387,11 @@ fn a_stuck_request_does_not_hold_up_the_others() {
     let start = Instant::now();
     let now = start + Duration::from_secs(2);
     let stuck = |count: usize| std::iter::repeat_n(start, count);
-    let auto = Concurrency::new(ConcurrencyChoice::Auto);
+    let auto = Concurrency::new(ConcurrencyChoice::Auto, usize::MAX);
     assert_eq!(auto.limit_beside(stuck(1), start), 1);
     assert_eq!(auto.limit_beside(stuck(1), now), 2);
     assert_eq!(auto.limit_beside(stuck(100), now), 5);
-    let given = Concurrency::new(ConcurrencyChoice::Fixed(NonZeroUsize::MIN));
+    let given = Concurrency::new(ConcurrencyChoice::Fixed(NonZeroUsize::MIN), usize::MAX);
     assert_eq!(given.limit_beside(stuck(1), now), 1);
 }
 
@@ -399,7 +399,7 @@ fn a_stuck_request_does_not_hold_up_the_others() {
 fn no_more_are_in_flight_than_there_may_be_connections() {
     let now = Instant::now();
     for choice in [ConcurrencyChoice::Auto, fixed(64)] {
-        let mut concurrency = Concurrency::new(choice).at_most(3);
+        let mut concurrency = Concurrency::new(choice, 3);
         for second in 0..60 {
             let later = now + Duration::from_secs(second);
             for _ in 0..10 {

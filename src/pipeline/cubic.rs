@@ -78,11 +78,10 @@ pub(super) struct Cubic {
     plateau: f64,
     /// Requests since the last refusal that waited for nothing but the pace.
     quiet: f64,
-    /// The same since the beginning.
+    /// Requests since the beginning that waited for nothing but the pace.
     sent: f64,
     /// The highest pace that was proven, and when, as `sent` counts.
-    proven: f64,
-    proven_at: f64,
+    proven: (f64, f64),
     /// How many times longer than at first a lower pace must hold before that one is tried.
     patience: f64,
     pub(super) chance: Chance,
@@ -120,8 +119,7 @@ impl Cubic {
             plateau: PLATEAU,
             quiet: PLATEAU,
             sent: 0.0,
-            proven: if is_known { pace } else { 0.0 },
-            proven_at: 0.0,
+            proven: (if is_known { pace } else { 0.0 }, 0.0),
             patience: 1.0,
             chance: Chance::default(),
             close_since: None,
@@ -186,10 +184,11 @@ impl Cubic {
 
     /// The service has taken as much. Returns the most that it has taken lately.
     fn prove(&mut self, pace: f64) -> f64 {
-        if self.proven <= pace || self.sent - self.proven_at > MEMORY {
-            (self.proven, self.proven_at) = (pace, self.sent);
+        let (proven, at) = self.proven;
+        if proven <= pace || self.sent - at > MEMORY {
+            self.proven = (pace, self.sent);
         }
-        self.proven
+        self.proven.0
     }
 
     pub(super) fn begin(&mut self, pace: f64) {

@@ -17,7 +17,7 @@ pub struct LedgerThread(Owner);
 #[derive(Debug)]
 enum Owner {
     Thread(mpsc::Sender<Work>),
-    /// A simulation, which has no other threads.
+    /// A test or a simulation, which has no other threads.
     Here(Box<RefCell<Ledger>>),
 }
 
@@ -25,7 +25,7 @@ type Work = Box<dyn FnOnce(&mut Ledger) + Send>;
 
 impl LedgerThread {
     pub fn new(mut ledger: Ledger) -> LedgerThread {
-        if simulation::is_on() {
+        if cfg!(test) || simulation::is_on() {
             return LedgerThread(Owner::Here(Box::new(RefCell::new(ledger))));
         }
         let (work, waiting) = mpsc::channel::<Work>();

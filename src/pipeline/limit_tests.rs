@@ -161,7 +161,7 @@ struct Used {
     /// Of the limit, or of the half of it that the second user leaves.
     share: f64,
     refused: f64,
-    /// The same when the second user has been gone for four minutes.
+    /// The least that is used when the second user has been gone for four minutes.
     afterwards: f64,
 }
 

@@ -2,7 +2,7 @@
 //!
 //! It promises:
 //!
-//! - every attempt, first or repeated, passes the [`RateController`];
+//! - every attempt, first or repeated, is let start by the [`Pacer`];
 //! - never more than the allowed number are in flight, and only one until the
 //!   first answer has been understood;
 //! - of a campaign whose answers have not been understood yet, one row at a time is sent;
@@ -27,14 +27,15 @@
 //! | `schedule` (`campaign_gates`) | which claimed row is next, and what the others wait for |
 //! | `answering::Undecided` (`probes`) | rows whose outcome depends on other rows' answers |
 //! | `in_flight` (`attempt`) | requests under way |
-//! | `service` (`rate_controller`, `concurrency`, `throttle`, `outage`) | when the next request may start |
+//! | `pacer` (`rate_controller`, `concurrency`, `throttle`, `outage`) | when the next request may start, and what the results say of that |
 //! | `stops` | whether going on is pointless |
 //! | `token_wait` | a refused token in whose place another one may come |
 //! | `waiting` | what is waited for while nothing is under way |
 //! | `commit_buffer` (`claims`) | what is on disk, and what waits to be |
-//! | `ending` | how the run ends |
+//! | `stop_state` | whether and why it stops, and how the run ends |
 //!
-//! `single` sends one lead by itself, for `--test-to`; `calls` makes other calls at the same pace.
+//! Two others send when a pacer lets them, and tell it the results: `test_send` one lead by itself, for
+//! `--test-to`, and `paced_client` other calls than leads.
 //!
 //! Everything but the ledger's writer runs on one thread, as futures in one set, with
 //! no lock and no task per request. Time is Tokio's, so that tests can stop it.
@@ -42,28 +43,28 @@
 mod answering;
 mod attempt;
 mod by_chance;
-mod calls;
 mod campaign_gates;
 mod claims;
 mod closing;
 mod commit_buffer;
 mod concurrency;
 mod cubic;
-mod ending;
 mod in_flight;
 mod ledger_thread;
 mod outage;
+mod paced_client;
+mod pacer;
 mod probes;
 mod rate_controller;
 mod rate_limiter;
 mod reasons;
 mod reserved_starts;
 mod schedule;
-mod service;
-mod single;
 mod starting;
 mod stated_limits;
+mod stop_state;
 mod stops;
+mod test_send;
 mod throttle;
 mod token_wait;
 mod waiting;
@@ -92,16 +93,16 @@ use crate::signals::{Interrupt, Interrupts};
 use crate::stop::{Stop, StopReason};
 use crate::text::shortened;
 use answering::Undecided;
-pub use calls::{AT_ONCE, Calls, Stopped};
 use commit_buffer::CommitBuffer;
-use ending::Ending;
 use in_flight::{Arrived, InFlight};
+pub use paced_client::{AT_ONCE, PacedClient};
+pub use pacer::Pacer;
 pub use rate_controller::RateController;
 use reasons::Reasons;
 use schedule::Schedule;
-use service::Service;
-pub use single::{Single, send_once};
+use stop_state::StopState;
 use stops::Stops;
+pub use test_send::{TestSend, send_once};
 use token_wait::TokenWait;
 use window::Window;
 
@@ -168,15 +169,15 @@ pub struct Policy {
 }
 
 #[derive(Debug)]
-pub enum Outlet {
+pub enum Destination {
     /// Straight to the results: there is no ledger.
     Writer(mpsc::Sender<Batch>),
     /// Through the ledger, which passes batches on when their outcomes are on disk.
-    Ledger(Box<LedgerOutlet>),
+    Ledger(Box<LedgerDestination>),
 }
 
 #[derive(Debug)]
-pub struct LedgerOutlet {
+pub struct LedgerDestination {
     pub writer: LedgerWriter<Batch>,
     /// The do-not-call lists, one of which may grow in the ledger.
     pub suppression: Arc<SuppressionLists>,
@@ -219,14 +220,14 @@ pub struct Pipeline<'a, S> {
     schedule: Schedule,
     in_flight: InFlight<S>,
     undecided: Undecided,
-    service: Service,
+    pacer: Pacer,
     stops: Stops,
     token_wait: Option<TokenWait>,
     commits: CommitBuffer,
     /// Where batches go if there is no ledger to wait for.
     results: Option<mpsc::Sender<Batch>>,
     progress: Progress,
-    ending: Ending,
+    stop_state: StopState,
 }
 
 #[derive(Debug)]
@@ -237,7 +238,7 @@ struct Progress {
     reasons: Reasons,
     last_read: RowId,
     reached: RowId,
-    /// See [`LedgerOutlet::read_to`].
+    /// See [`LedgerDestination::read_to`].
     read_to: RowId,
     is_read: bool,
     /// Whether reading failed, so that rows are missing.
@@ -261,14 +262,14 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
         policy: Policy,
         rate: RateController,
         inputs: Arc<[PlannedInput]>,
-        outlet: Outlet,
+        destination: Destination,
         events: &'a mut dyn FnMut(RunEvent<'_>),
     ) -> Self {
-        let (results, ledger, reached, read_to) = match outlet {
-            Outlet::Writer(results) => (Some(results), None, RowId(0), RowId(0)),
-            Outlet::Ledger(outlet) => {
-                let ledger = (outlet.writer, outlet.suppression);
-                (None, Some(ledger), outlet.reached, outlet.read_to)
+        let (results, ledger, reached, read_to) = match destination {
+            Destination::Writer(results) => (Some(results), None, RowId(0), RowId(0)),
+            Destination::Ledger(destination) => {
+                let ledger = (destination.writer, destination.suppression);
+                (None, Some(ledger), destination.reached, destination.read_to)
             }
         };
         let now = Instant::now();
@@ -282,7 +283,12 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
             schedule: Schedule::default(),
             in_flight: InFlight::new(sender),
             undecided: Undecided::default(),
-            service: Service::new(rate, &policy),
+            pacer: Pacer::new(
+                rate,
+                policy.concurrency,
+                policy.most_in_flight,
+                policy.max_outage,
+            ),
             stops: Stops::new(policy.stop_after),
             token_wait: None,
             commits,
@@ -300,7 +306,7 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
                 waits_since: None,
                 claimed_by: None,
             },
-            ending: Ending::default(),
+            stop_state: StopState::default(),
         }
     }
 
@@ -310,7 +316,7 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
     pub async fn run(mut self, mut batches: Batches, mut interrupts: Interrupts) -> Delivery {
         let results = self.results.take();
         let mut ends_at_once = false;
-        self.service.resume_wait(self.events);
+        self.pacer.resume_wait(self.events);
         loop {
             let wake = earlier_of(self.start_what_may(), self.commit_what_is_due());
             if self.has_sent_all() && self.decide_rest() {
@@ -327,19 +333,19 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
             tokio::select! {
                 biased;
                 interrupt = interrupts.next() => {
-                    if interrupt == Interrupt::Signal && self.ending.is_interrupted {
+                    if interrupt == Interrupt::Signal && self.stop_state.is_interrupted {
                         ends_at_once = true;
                         self.commits.end_lease(true);
                         break;
                     }
-                    self.ending.is_interrupted |= interrupt == Interrupt::Signal;
+                    self.stop_state.is_interrupted |= interrupt == Interrupt::Signal;
                     self.stop(Stop::new(StopReason::Interrupted(interrupt)));
                 }
                 Some(arrived) = self.in_flight.answers.next() => match arrived {
                     Arrived::Lead(slot, answer) => self.take(slot, answer),
                     Arrived::List(came) => self.take_list(came),
                 },
-                committed = self.commits.committed(), if self.commits.is_busy => {
+                committed = self.commits.committed(), if self.commits.is_busy() => {
                     self.take_committed(committed);
                 }
                 room = reserve(results.as_ref()), if self.writes() => match room {
@@ -360,15 +366,15 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
 
     /// Whether the batch at the front can go straight to the results.
     fn writes(&self) -> bool {
-        !self.commits.has_ledger() && self.window.is_front_done() && !self.ending.results_ended
+        !self.commits.has_ledger() && self.window.is_front_done() && !self.stop_state.results_ended
     }
 
     fn wants_rows(&self) -> bool {
-        !self.ending.is_stopping() && !self.progress.is_read && self.window.wants_rows()
+        !self.stop_state.is_stopping() && !self.progress.is_read && self.window.wants_rows()
     }
 
     fn is_over(&mut self) -> bool {
-        self.in_flight.flights.is_empty() && (self.ending.is_stopping() || self.has_sent_all())
+        self.in_flight.flights.is_empty() && (self.stop_state.is_stopping() || self.has_sent_all())
     }
 
     /// Whether nothing is left to send, now or later, whatever the answers are.
@@ -384,7 +390,7 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
     /// [`Pipeline::run`] asks only when no time is due either.
     fn waits_for_nothing(&self) -> bool {
         self.in_flight.answers.is_empty()
-            && !self.commits.is_busy
+            && !self.commits.is_busy()
             && !self.wants_rows()
             && !self.window.is_front_done()
     }
@@ -403,7 +409,7 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
     fn decide_rest(&mut self) -> bool {
         let is_exhausted = !self.undecided.exhausted.is_empty();
         self.settle_exhausted();
-        is_exhausted || !self.ending.is_stopping() && self.decide_suspects()
+        is_exhausted || !self.stop_state.is_stopping() && self.decide_suspects()
     }
 
     /// Adds finished batches to the next commit, and submits it if it is due. Returns when it
@@ -417,13 +423,13 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
                 self.commits.batches.push(batch);
             }
         }
-        let at_once = self.ending.is_stopping();
-        let known = self.service.rate.known();
-        self.commits.record_limits(self.service.rate.limits());
-        if let Some(space) = self.service.rate.limiter.take_wish() {
+        let at_once = self.stop_state.is_stopping();
+        let known = self.pacer.rate.known();
+        self.commits.record_limits(self.pacer.limits());
+        if let Some(space) = self.pacer.rate.limiter.wanted_spacing() {
             self.commits.want_starts(space);
         }
-        if std::mem::take(&mut self.service.rate.limiter.wants_news) {
+        if std::mem::take(&mut self.pacer.rate.limiter.wants_news) {
             self.commits.want_reply();
         }
         self.commits.submit(self.progress.counts, known, at_once)
@@ -442,7 +448,7 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
                     self.progress.claimed_by = Some((whose, Instant::now() + left));
                 }
                 if reply.is_shared {
-                    self.service.share(reply, self.events);
+                    self.pacer.share(reply, self.events);
                 }
                 for (job, refusal) in refused {
                     self.take_refusal(job, refusal);
@@ -450,7 +456,7 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
             }
             Err(error) => {
                 self.commits.finish(None);
-                self.stop(Stop::error(StoppedBy::Ledger, error.0));
+                self.stop(error.into());
             }
         }
         if !is_taken {
@@ -460,7 +466,7 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
 
     /// The writer of the results has stopped; it reports why itself.
     fn stop_without_results(&mut self) {
-        self.ending.results_ended = true;
+        self.stop_state.results_ended = true;
         self.stop(Stop::new(StopReason::ResultsEnded));
     }
 
@@ -526,7 +532,7 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
             self.commits.end_lease(false);
         }
         let are_rows_left = self.window.open() > self.in_flight.flights.len() as u64;
-        let news = self.ending.stop(stop, are_rows_left);
+        let news = self.stop_state.stop(stop, are_rows_left);
         self.report_stop(news);
     }
 
@@ -548,12 +554,12 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
             (self.events)(RunEvent::Pulse(pulse));
         }
         // With nothing left to send there is nothing to wait for.
-        let may_stop = !self.ending.is_stopping() && self.window.open() > 0;
+        let may_stop = !self.stop_state.is_stopping() && self.window.open() > 0;
         let is_any_out = !self.in_flight.flights.is_empty();
-        let too_long_at = self.service.too_long_at(now, is_any_out);
+        let too_long_at = self.pacer.too_long_at(now, is_any_out);
         let too_long_at = too_long_at.filter(|_| may_stop);
         if too_long_at.is_some_and(|at| at <= now) {
-            self.stop(self.service.too_long());
+            self.stop(self.pacer.too_long());
             return Some(now);
         }
         earlier_of(Some(self.progress.next_pulse), too_long_at)
@@ -562,7 +568,7 @@ impl<'a, S: LeadSender> Pipeline<'a, S> {
     fn pulse(&self, now: Instant) -> Pulse {
         Pulse {
             elapsed: now - self.progress.began,
-            allowed: self.service.rate.pace(),
+            allowed: self.pacer.rate.pace(),
             in_flight: self.in_flight.flights.len(),
             requests: self.in_flight.requests,
             read: self.progress.last_read.0,

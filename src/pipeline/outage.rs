@@ -40,6 +40,8 @@ pub(super) struct Silence {
     pub(super) started: Instant,
     /// Whether the row itself may be the cause.
     pub(super) may_be_the_rows: bool,
+    /// Whether the row has failed before while others were answered.
+    pub(super) is_suspect: bool,
     pub(super) why: ErrorCode,
 }
 
@@ -101,7 +103,7 @@ impl Outage {
     }
 
     /// An answer that is not about a row, such as a refusal for now, shows that the service is
-    /// up. Returns the same.
+    /// up. Returns since when it was away, if it is back.
     pub(super) fn is_there(&mut self, started: Instant, now: Instant) -> Option<Instant> {
         self.silent.clear();
         let back = self.away.take_if(|away| started >= away.began)?;
@@ -114,7 +116,7 @@ impl Outage {
 
     /// Whether the service was away when an attempt started: then a missing answer says
     /// nothing about the row.
-    pub(super) fn excuses(&self, started: Instant) -> bool {
+    pub(super) fn covers(&self, started: Instant) -> bool {
         let was_in = |(since, until)| (since..=until).contains(&started);
         self.certain().is_some() || self.last.is_some_and(was_in)
     }
@@ -124,7 +126,14 @@ impl Outage {
         self.away.filter(Away::is_certain)
     }
 
-    /// Takes an attempt without an answer. Returns the outage if this begins or prolongs one that is
+    /// Whether an attempt without an answer says anything of the service.
+    pub(super) fn counts(&self, silence: &Silence) -> bool {
+        // What cannot be read shows that something answers, whatever it is.
+        let says_nothing = silence.is_suspect || silence.why == ErrorCode::UnreadableAnswer;
+        self.away.is_some() || !says_nothing && !self.covers(silence.started)
+    }
+
+    /// Takes an attempt without an answer that counts. Returns the outage if this begins or prolongs one that is
     /// certain.
     pub(super) fn silent(&mut self, silence: Silence, now: Instant, chance: f64) -> Option<Away> {
         match &mut self.away {
@@ -158,7 +167,8 @@ impl Outage {
         self.certain()
     }
 
-    /// The list of campaigns, asked for at `started`, did not come either. Returns the same.
+    /// The list of campaigns, asked for at `started`, did not come either. Returns the outage if this
+    /// prolongs it.
     pub(super) fn no_list(&mut self, started: Instant, now: Instant, chance: f64) -> Option<Away> {
         let away = self.away.as_mut().filter(|away| started >= away.began)?;
         away.prolong(away.why, now, chance);
@@ -219,6 +229,7 @@ mod tests {
             slot: slot(row),
             started,
             may_be_the_rows,
+            is_suspect: false,
             why: ErrorCode::Timeout,
         }
     }
@@ -242,9 +253,9 @@ mod tests {
         for row in 0..5 {
             outage.silent(silence(row, start, true), start, 1.0);
         }
-        assert!(outage.away.is_some() && !outage.excuses(start));
+        assert!(outage.away.is_some() && !outage.covers(start));
         assert_eq!(outage.answered(start, false, start), None);
-        assert!(outage.away.is_none() && !outage.excuses(start));
+        assert!(outage.away.is_none() && !outage.covers(start));
     }
 
     #[test]
@@ -272,7 +283,7 @@ mod tests {
         // Attempts that are found to be lost only now were made while it was away.
         let after_it = now + Duration::from_millis(1);
         assert_eq!(
-            [start, now, after_it].map(|at| outage.excuses(at)),
+            [start, now, after_it].map(|at| outage.covers(at)),
             [true, true, false]
         );
     }

@@ -204,7 +204,7 @@ impl<S: LeadSender> Pipeline<'_, S> {
             mut job, answer, ..
         } in rejected
         {
-            let step = job.judge(answer, &self.policy, &self.undecided.epochs, false);
+            let step = job.judge(answer, &self.policy, &self.undecided.periods, false);
             if let Step::Settle(outcome) = step {
                 let cells = self.bad_cells(&job);
                 self.commits.settle_again(job.claim, outcome.clone(), cells);
@@ -240,7 +240,7 @@ impl<S: LeadSender> Pipeline<'_, S> {
         if self.progress.is_read {
             self.stop_scope(Scope::Campaign, campaign, stop);
         } else {
-            self.ending.later.get_or_insert(stop);
+            self.stop_state.later.get_or_insert(stop);
         }
         self.give_up_suspects(Some(campaign));
     }
@@ -251,12 +251,12 @@ impl<S: LeadSender> Pipeline<'_, S> {
         let is_meant = |of: &mut Suspect| campaign.is_none_or(|one| of.job.claim.campaign == one);
         let suspects: Vec<Suspect> = self.undecided.suspects.extract_if(.., is_meant).collect();
         for Suspect { mut job, .. } in suspects {
-            self.ending.has_given_up = true;
+            self.stop_state.has_given_up = true;
             match job.uncertain() {
                 Some(outcome) => self.give(job.slot, outcome),
                 None => {
                     let place = (job.claim.file, job.claim.line);
-                    self.ending.stopped_at.push(place);
+                    self.stop_state.stopped_at.push(place);
                     self.window.pass_over(job.slot);
                 }
             }

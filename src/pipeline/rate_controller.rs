@@ -107,7 +107,7 @@ impl RateController {
         controller
     }
 
-    /// The same after earlier processes: what they started counts, and a wait that they were
+    /// A controller after earlier processes: what they started counts, and a wait that they were
     /// asked for is obeyed. `now` is the time of day.
     #[must_use]
     pub fn after(mut self, recent: &RecentUse, now: Timestamp) -> RateController {

@@ -201,7 +201,7 @@ impl RateLimiter {
     }
 
     /// How far apart start times are to be reserved, if more are needed soon.
-    pub(super) fn take_wish(&mut self) -> Option<Duration> {
+    pub(super) fn wanted_spacing(&mut self) -> Option<Duration> {
         let is_wanted = self.reserved.as_mut().is_some_and(ReservedStarts::ask);
         is_wanted.then_some(self.space)
     }

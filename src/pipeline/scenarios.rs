@@ -85,7 +85,7 @@ struct Expect {
     /// Leads made a second, from the first to the last.
     #[serde(default)]
     pace: Option<[f64; 2]>,
-    /// The same, from this second on.
+    /// Leads made a second, from this second on.
     #[serde(default)]
     pace_from: Vec<(f64, [f64; 2])>,
     /// How many outages were reported.
@@ -165,7 +165,7 @@ impl LeadSender for Line {
     }
 }
 
-/// What came of a scenario.
+/// The result of a scenario.
 pub(super) struct Came {
     end: Delivery,
     /// When answers came, in seconds since the start, and their status.
@@ -271,7 +271,7 @@ impl Scenario {
                 self.policy(),
                 RateController::new(&self.rate(), known),
                 inputs,
-                Outlet::Writer(settled),
+                Destination::Writer(settled),
                 &mut events,
             );
             let end = pipeline.run(batches, interrupts).await;

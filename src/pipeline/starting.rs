@@ -42,79 +42,75 @@ impl<S: LeadSender> Pipeline<'_, S> {
                 + self.schedule.count_put_off();
             self.commits.claims.max_open = 2 * limit + waiting;
         }
-        while (!self.ending.is_stopping() || is_planted(Fault::SendAfterSignal))
+        while (!self.stop_state.is_stopping() || is_planted(Fault::SendAfterSignal))
             && self.in_flight.flights.len() < self.limit()
             && self.in_flight.has_room()
         {
-            if self.service.outage.may_be_the_rows() {
-                if self.is_probing() {
-                    return None;
-                }
-                if let Err(when) = self.choose_probe() {
-                    return when;
-                }
-            } else {
-                self.claim_ahead();
+            match self.make_ready() {
+                Ok(true) => {}
+                Ok(false) => continue,
+                Err(when) => return when,
             }
-            if self.schedule.next.is_none() {
-                let due = self.schedule.next_due();
-                let is_due = due.is_some_and(|due| due <= Instant::now());
-                if self.commits.claims.granted.is_empty() && (!is_due || self.waits_for_claims()) {
-                    self.commits.claims.starve();
-                    return due.filter(|_| !is_due);
-                }
-                self.schedule.next = self.next_job(is_due);
-                continue;
-            }
-            if let Some(stop) = self.changed_input() {
-                self.stop(stop);
-                return None;
-            }
-            match self.permit() {
-                Permit::Start => {}
-                Permit::ClaimAgain => {
-                    if let Some(job) = self.schedule.next.take() {
-                        self.commits.claim_again(job);
-                    }
-                    continue;
-                }
-                Permit::Wait => {
-                    self.commits.want_reply();
-                    return Some(Instant::now() + ASK_AGAIN);
-                }
-            }
-            if self.leave_out_suppressed() {
-                continue;
-            }
-            let now = match self.service.try_start(self.in_flight.starts()) {
-                Ok(now) => now,
+            match self.pacer.try_start(self.in_flight.starts()) {
+                Ok(now) => self.start(now),
                 Err(when) => {
                     self.commits.claims.record_idle();
                     return when;
                 }
-            };
-            self.commits.claims.record_start();
-            if let Some(job) = self.schedule.next.take() {
-                self.start(job, now);
             }
         }
-        if !self.ending.is_stopping() && !self.service.outage.may_be_the_rows() {
+        if !self.stop_state.is_stopping() && !self.pacer.outage.may_be_the_rows() {
             self.claim_ahead();
         }
         None
     }
 
-    /// Whether an answer is awaited that shows if the service is away.
-    fn is_probing(&self) -> bool {
-        let began = self.service.outage.away.map(|away| away.began);
-        began.is_some_and(|began| self.in_flight.starts().any(|started| started >= began))
+    /// Chooses the row that is sent next, and makes sure that it may be. Where it may not, the answer is
+    /// `false`, or the error is when to try again.
+    fn make_ready(&mut self) -> Result<bool, Option<Instant>> {
+        if self.pacer.outage.may_be_the_rows() {
+            if self.is_probing() {
+                return Err(None);
+            }
+            self.choose_probe()?;
+        } else {
+            self.claim_ahead();
+        }
+        if self.schedule.next.is_none() {
+            let due = self.schedule.next_due();
+            let is_due = due.is_some_and(|due| due <= Instant::now());
+            if self.commits.claims.granted.is_empty() && (!is_due || self.waits_for_claims()) {
+                self.commits.claims.request_commit();
+                return Err(due.filter(|_| !is_due));
+            }
+            self.schedule.next = self.next_job(is_due);
+            return Ok(false);
+        }
+        if let Some(stop) = self.changed_input() {
+            self.stop(stop);
+            return Err(None);
+        }
+        // As far as the ledger is concerned; asked immediately before each request.
+        let next = self.schedule.next.as_ref();
+        match next.map_or(Permit::Start, |job| self.commits.permits(job)) {
+            Permit::Start => Ok(!self.leave_out_suppressed()),
+            Permit::ClaimAgain => {
+                if let Some(job) = self.schedule.next.take() {
+                    self.commits.claim_again(job);
+                }
+                Ok(false)
+            }
+            Permit::Wait => {
+                self.commits.want_reply();
+                Err(Some(Instant::now() + ASK_AGAIN))
+            }
+        }
     }
 
-    /// Whether the next row may be sent, as far as the ledger is concerned. Asked
-    /// immediately before each request.
-    fn permit(&self) -> Permit {
-        let next = self.schedule.next.as_ref();
-        next.map_or(Permit::Start, |job| self.commits.permits(job))
+    /// Whether an answer is awaited that shows if the service is away.
+    fn is_probing(&self) -> bool {
+        let began = self.pacer.outage.away.map(|away| away.began);
+        began.is_some_and(|began| self.in_flight.starts().any(|started| started >= began))
     }
 
     /// Settles the next row if its number has come on a do-not-call list since it was read. Returns
@@ -204,11 +200,8 @@ impl<S: LeadSender> Pipeline<'_, S> {
 
     /// How many requests may be in flight: one until an answer has been understood.
     fn limit(&self) -> usize {
-        if !self.stops.all.is_understood {
-            return 1;
-        }
-        let (concurrency, starts) = (&self.service.concurrency, self.in_flight.starts());
-        concurrency.limit_beside(starts, Instant::now())
+        let is_understood = self.stops.all.is_understood;
+        self.pacer.limit(is_understood, self.in_flight.starts())
     }
 
     /// Whether no answer has been understood yet, and a row is under way that may bring one.
@@ -258,7 +251,7 @@ impl<S: LeadSender> Pipeline<'_, S> {
             let (slot, is_chosen) = self.next_slot()?;
             let Some(job) = self.new_job(slot) else {
                 // Only if the input changed after its campaign names were read.
-                let text = "the campaign's id is not known";
+                let text = text!("the campaign's id is not known");
                 self.give(slot, RowOutcome::invalid(ErrorCode::CampaignInvalid, text));
                 continue;
             };
@@ -300,14 +293,14 @@ impl<S: LeadSender> Pipeline<'_, S> {
     /// Whether all rows that are due let others go first, and claims of others are on their way to the
     /// ledger.
     fn waits_for_claims(&self) -> bool {
-        let epochs = &self.undecided.epochs;
+        let periods = &self.undecided.periods;
         self.commits.claims.is_awaiting()
-            && !self.schedule.has_due(|job| !job.lets_others_go(epochs))
+            && !self.schedule.has_due(|job| !job.lets_others_go(periods))
     }
 
     fn next_job(&mut self, is_due: bool) -> Option<Job> {
-        let epochs = &self.undecided.epochs;
-        let due = self.schedule.pop_due(|job| !job.lets_others_go(epochs));
+        let periods = &self.undecided.periods;
+        let due = self.schedule.pop_due(|job| !job.lets_others_go(periods));
         let job = due.or_else(|| self.commits.claims.granted.pop_front());
         let job = job.or_else(|| is_due.then(|| self.schedule.pop())?)?;
         // Since a row was admitted and claimed, its campaign may have been refused.
@@ -339,11 +332,11 @@ impl<S: LeadSender> Pipeline<'_, S> {
             return Ok(());
         }
         if self.commits.claims.is_awaiting() {
-            self.commits.claims.starve();
+            self.commits.claims.request_commit();
             return Err(None);
         }
         // Every probe may have been taken: while it is away, a few of them are sent again and again.
-        if !self.service.outage.wants_fresh_row()
+        if !self.pacer.outage.wants_fresh_row()
             && let Some(job) = probe.and_then(|slot| self.schedule.take_row(slot))
         {
             self.schedule.next = Some(job);
@@ -373,7 +366,7 @@ impl<S: LeadSender> Pipeline<'_, S> {
 
     /// Claims a row from elsewhere that was not tried yet; returns whether there is one.
     fn claim_probe(&mut self) -> bool {
-        if self.service.outage.certain().is_none() {
+        if self.pacer.outage.certain().is_none() {
             self.undecided.probes = 0;
         }
         let is_fresh = |slot: &Slot| self.new_job(*slot).is_some_and(|job| self.is_probe(&job));
@@ -394,9 +387,8 @@ impl<S: LeadSender> Pipeline<'_, S> {
 
     /// Asks for the list of campaigns as soon as a request may start. Returns when that is.
     fn ask_for_list(&mut self) -> Option<Instant> {
-        match self.service.try_start(self.in_flight.starts()) {
+        match self.pacer.try_start(self.in_flight.starts()) {
             Ok(now) => {
-                self.service.outage.started(now);
                 self.commits.count_request();
                 self.in_flight.ask_for_list(now);
                 None
@@ -429,14 +421,17 @@ impl<S: LeadSender> Pipeline<'_, S> {
         Some(self.policy.form.body(phone, campaign, variables))
     }
 
-    /// Starts a request. `now` is the time by which the rate limiter has counted it.
-    fn start(&mut self, mut job: Job, now: Instant) {
+    /// Starts the request for the next row. `now` is the time by which the pacer has counted it.
+    fn start(&mut self, now: Instant) {
+        self.commits.claims.record_start();
+        let Some(mut job) = self.schedule.next.take() else {
+            return;
+        };
         // A row that waits for its outcome is always in the window.
         let Some(body) = self.body(&job) else {
             return self.give_up(job);
         };
         self.schedule.depart(job.target());
-        self.service.outage.started(now);
         self.commits.count_request();
         job.start();
         job.refusals_before = self.stops.refusals;

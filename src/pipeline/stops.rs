@@ -22,6 +22,7 @@
 //!   campaign or in the run, have something in common.
 
 use std::collections::HashMap;
+use std::iter;
 use std::num::NonZeroU32;
 
 use super::attempt::Job;
@@ -37,7 +38,7 @@ use crate::text::{without_numbers, without_words_of};
 /// How many rows from elsewhere must be refused too, each sent alone.
 const PROBES: u32 = 5;
 
-/// The same in a start after one that was stopped, once a row was taken: rows that are refused for
+/// How many must be refused in a start after one that was stopped, once a row was taken: rows that are refused for
 /// themselves are then known to be many.
 const PROBES_AGAIN: u32 = 10;
 
@@ -266,10 +267,8 @@ impl Stops {
                     self.unreadable.push(job.slot);
                 }
                 if self.unreadable.len() == UNUSABLE_IN_A_ROW as usize {
-                    return Consequence::Stop(
-                        Scope::Run,
-                        stop(StopReason::UnreadableAnswers(UNUSABLE_IN_A_ROW), text),
-                    );
+                    let reason = StopReason::UnreadableAnswers(UNUSABLE_IN_A_ROW);
+                    return Consequence::Stop(Scope::Run, stop(reason, text));
                 }
                 self.miss(job, is_excused, *code, text)
             }
@@ -333,13 +332,10 @@ impl Stops {
 
     /// The rows that stops for rows rejected alike have counted: the next start tries them again.
     pub(super) fn counted(&mut self) -> Vec<Counted> {
-        let all = [&mut self.all]
-            .into_iter()
-            .chain(self.campaigns.values_mut());
+        let all = iter::once(&mut self.all).chain(self.campaigns.values_mut());
         let stopped = all.filter(|series| series.rejected.has_stopped);
-        stopped
-            .flat_map(|series| std::mem::take(&mut series.rejected.rows))
-            .collect()
+        let rows = stopped.map(|series| std::mem::take(&mut series.rejected.rows));
+        rows.flatten().collect()
     }
 
     /// Whether a row of the campaign that is rejected from now on is tried again like those.

@@ -9,37 +9,22 @@ use std::time::Duration;
 use jiff::{SignedDuration, Timestamp};
 use tokio::time::Instant;
 
-use crate::api::verdict::Verdict;
 use crate::backoff;
 use crate::clock::{self, Slept};
 use crate::lead::ErrorCode;
-use crate::ledger::AskedPause;
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Throttle {
     /// Refusals without a hint since an answer was understood.
     pub(super) unhinted: u32,
     /// The answer that asked for the last wait.
-    pub(super) why: ErrorCode,
+    pub(super) why: Option<ErrorCode>,
     began: Option<Instant>,
     /// When the last wait ends; kept until the first request after it is answered.
     pub(super) probe_at: Option<Instant>,
     /// Until when the service itself asked us to wait.
     pub(super) asked_until: Option<Instant>,
     slept: Slept,
-}
-
-impl Default for Throttle {
-    fn default() -> Throttle {
-        Throttle {
-            unhinted: 0,
-            why: ErrorCode::Http(429),
-            began: None,
-            probe_at: None,
-            asked_until: None,
-            slept: Slept::default(),
-        }
-    }
 }
 
 impl Throttle {
@@ -66,14 +51,14 @@ impl Throttle {
         Some(wait)
     }
 
-    /// Everything waits until `until`.
-    pub(super) fn wait(&mut self, until: Instant, hint: Option<Duration>, why: ErrorCode) {
+    /// Everything waits until `until`, for which the service itself has asked or not.
+    pub(super) fn wait(&mut self, until: Instant, is_asked: bool, why: ErrorCode) {
         self.count_sleep();
         self.probe_at = self.probe_at.max(Some(until));
-        if hint.is_some() {
+        if is_asked {
             self.asked_until = self.asked_until.max(Some(until));
         }
-        self.why = why;
+        self.why = Some(why);
     }
 
     /// The time that the computer sleeps is part of each wait.
@@ -92,17 +77,6 @@ impl Throttle {
     pub(super) fn has_refused_since(&self, since: Option<Instant>) -> bool {
         self.began.is_some() && self.began >= since
     }
-}
-
-/// The wait that the answer asks for, as later starts of the program must know it.
-pub(super) fn asked_pause(verdict: &Verdict) -> Option<AskedPause> {
-    let Verdict::RetryLater { wait, code, .. } = verdict else {
-        return None;
-    };
-    let ErrorCode::Http(http_status) = *code else {
-        return None;
-    };
-    Some(AskedPause::asked_now((*wait)?, http_status))
 }
 
 /// The time of day after a wait.
@@ -157,8 +131,7 @@ mod tests {
         let zero = at(0);
         let after = |seconds| zero + Duration::from_secs(seconds);
         let mut throttle = Throttle::default();
-        let hint = Some(Duration::from_secs(3600));
-        throttle.wait(after(3600), hint, ErrorCode::Http(429));
+        throttle.wait(after(3600), true, ErrorCode::Http(429));
         clock::testing::sleep(Duration::from_secs(3000));
         throttle.count_sleep();
         assert_eq!(throttle.probe_at, Some(after(600)));
@@ -174,10 +147,9 @@ mod tests {
         let zero = at(0);
         let after = |seconds| zero + Duration::from_secs(seconds);
         let mut throttle = Throttle::default();
-        let hint = |seconds| Some(Duration::from_secs(seconds));
-        throttle.wait(after(60), hint(60), ErrorCode::Http(429));
-        throttle.wait(after(5), hint(5), ErrorCode::Http(503));
-        throttle.wait(after(90), NO_HINT, ErrorCode::Http(503));
+        throttle.wait(after(60), true, ErrorCode::Http(429));
+        throttle.wait(after(5), true, ErrorCode::Http(503));
+        throttle.wait(after(90), false, ErrorCode::Http(503));
         assert_eq!(throttle.probe_at, Some(after(90)));
         assert_eq!(throttle.asked_until, Some(after(60)));
         throttle.answered(after(89));

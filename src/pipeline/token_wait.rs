@@ -34,7 +34,7 @@ impl<S: LeadSender> Pipeline<'_, S> {
     /// comes, the run ends with this stop.
     pub(super) fn awaits_token(&mut self, answer: &Answer, stop: &Stop) -> bool {
         let is_refused = stop.reason == StopReason::Refused(FatalCause::Token);
-        let may_wait = self.policy.awaits_token && !self.ending.is_stopping();
+        let may_wait = self.policy.awaits_token && !self.stop_state.is_stopping();
         let refused = answer.token.clone().unwrap_or_default();
         let sender = &self.in_flight.sender;
         if !is_refused || !may_wait || sender.token_is_replaced(&refused).is_none() {
@@ -58,7 +58,7 @@ impl<S: LeadSender> Pipeline<'_, S> {
     pub(super) fn look_for_token(&mut self) -> Option<Instant> {
         let wait = self.token_wait.as_mut()?;
         let now = Instant::now();
-        if self.ending.is_stopping() {
+        if self.stop_state.is_stopping() {
             return None;
         }
         if now < wait.next_look {

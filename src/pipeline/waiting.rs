@@ -27,7 +27,7 @@ impl<S: LeadSender> Pipeline<'_, S> {
             let since = self.progress.waits_since;
             pause.why == Waiting::Pace || since.is_some_and(|at| now >= at + NOTICEABLE)
         };
-        let service = self.service.pause(now);
+        let service = self.pacer.pause(now);
         service.or_else(|| elsewhere.filter(noticed).or_else(|| self.retry(now)))
     }
 
@@ -36,8 +36,8 @@ impl<S: LeadSender> Pipeline<'_, S> {
         let elsewhere = self.waits_elsewhere(now);
         let is_idle = elsewhere.is_some()
             && self.in_flight.answers.is_empty()
-            && self.service.pause(now).is_none();
-        self.service.outage.count(is_idle, now);
+            && self.pacer.pause(now).is_none();
+        self.pacer.outage.count(is_idle, now);
         let lasts =
             |pause: &Pause| matches!(pause.why, Waiting::Others { .. } | Waiting::Commit { .. });
         let since = self.progress.waits_since.unwrap_or(now);
@@ -46,7 +46,7 @@ impl<S: LeadSender> Pipeline<'_, S> {
 
     /// What is waited for that is not the service.
     fn waits_elsewhere(&self, now: Instant) -> Option<Pause> {
-        if self.ending.is_stopping() {
+        if self.stop_state.is_stopping() {
             return None;
         }
         let until = |at: Instant| at.saturating_duration_since(now);
@@ -64,9 +64,9 @@ impl<S: LeadSender> Pipeline<'_, S> {
             // From the second one on, each request waits for the one before it.
             let usual = match self.in_flight.requests {
                 0 => Duration::ZERO,
-                _ => self.service.rate.limiter.space(),
+                _ => self.pacer.rate.limiter.space(),
             };
-            let left = until(self.service.starts_at?);
+            let left = until(self.pacer.starts_at?);
             return (left >= usual + NOTICEABLE).then(|| Waiting::Pace.lasting(left));
         }
         if let Some(rows) = self.rows_of_others() {
@@ -96,7 +96,7 @@ impl<S: LeadSender> Pipeline<'_, S> {
         let is_idle = self.schedule.next.is_none()
             && self.in_flight.flights.is_empty()
             && self.commits.claims.unstarted() == 0;
-        let is_told = is_idle && left >= NOTICEABLE && !self.ending.is_stopping();
+        let is_told = is_idle && left >= NOTICEABLE && !self.stop_state.is_stopping();
         is_told.then(|| Waiting::Retry.lasting(left))
     }
 }

@@ -28,8 +28,7 @@ pub(super) struct Slot {
 }
 
 impl Slot {
-    /// For tests of parts that only store slots.
-    #[cfg(test)]
+    /// The place of something that is in no window.
     pub(super) fn new(batch: u64, index: usize) -> Slot {
         Slot { batch, index }
     }
@@ -61,17 +60,11 @@ impl Window {
 
     pub(super) fn push(&mut self, batch: Batch) {
         self.bytes += batch.size();
-        let open = batch
-            .prepared
-            .iter()
-            .filter(|row| row.outcome.is_none())
-            .count();
+        let prepared = batch.prepared.iter();
+        let open = prepared.filter(|row| row.outcome.is_none()).count();
         let number = self.first + self.batches.len() as u64;
         self.batches.push_back(Waiting { batch, open });
-        self.next.get_or_insert(Slot {
-            batch: number,
-            index: 0,
-        });
+        self.next.get_or_insert(Slot::new(number, 0));
     }
 
     /// The next row that was not tried yet, without moving on.
@@ -85,22 +78,14 @@ impl Window {
             match waiting.batch.prepared.get(slot.index) {
                 Some(row) if row.outcome.is_none() => return Some(slot),
                 Some(_) => self.step_over(slot),
-                None => {
-                    self.next = Some(Slot {
-                        batch: slot.batch + 1,
-                        index: 0,
-                    });
-                }
+                None => self.next = Some(Slot::new(slot.batch + 1, 0)),
             }
         }
     }
 
     /// Moves on past a row that [`Window::peek_ready`] returned.
     pub(super) fn step_over(&mut self, slot: Slot) {
-        self.next = Some(Slot {
-            batch: slot.batch,
-            index: slot.index + 1,
-        });
+        self.next = Some(Slot::new(slot.batch, slot.index + 1));
     }
 
     pub(super) fn get(&self, slot: Slot) -> Option<(Row<'_>, &PreparedRow)> {
@@ -158,10 +143,7 @@ impl Window {
         self.bytes -= batch.size();
         // A slot in a batch that has left becomes the beginning of the next batch.
         if self.next.is_some_and(|next| next.batch < self.first) {
-            self.next = (!self.batches.is_empty()).then_some(Slot {
-                batch: self.first,
-                index: 0,
-            });
+            self.next = (!self.batches.is_empty()).then_some(Slot::new(self.first, 0));
         }
         Some(batch)
     }
@@ -183,6 +165,7 @@ mod tests {
 
     use super::*;
     use crate::lead::{CampaignId, Status};
+    use crate::message::Text;
     use crate::phone::PhoneNumber;
     use crate::source::RowBatch;
 
@@ -202,7 +185,7 @@ mod tests {
 
     fn refused() -> RowOutcome {
         let error = "The city is unknown. ".repeat(10);
-        RowOutcome::not_sent(Status::Rejected, None, Some(error.into()))
+        RowOutcome::not_sent(Status::Rejected, None, Some(Text::said(error)))
     }
 
     /// Fills the window; how many batches it takes.

@@ -102,7 +102,7 @@ mod tests {
         let list = planned(
             "phone,name,city,note\n1,No,,\n2,Ada,Leeds,\n3,Bob,, \n4,,,x\n5,Cy,York,x\n6,,,\n",
         );
-        let invalid = RowOutcome::invalid(ErrorCode::PhoneMissing, "none");
+        let invalid = RowOutcome::invalid(ErrorCode::PhoneMissing, text!("none"));
         let is_ready = RowOutcome::not_sent(Status::Ready, None, None);
         let outcomes = [
             ready(Some(7), Some(invalid)),

@@ -60,7 +60,7 @@ fn reason(stop: &Stop) -> (Text, Option<Text>) {
             )),
         ),
         StopReason::NoConnection { why, cure } => (
-            text!("{why}", why),
+            text!("{|leadload can't connect: }{why}", why),
             Some(text!(
                 "{cure}; when that is fixed, {run the same command again|go on where it stopped}",
                 cure = *cure
@@ -125,6 +125,16 @@ fn reason(stop: &Stop) -> (Text, Option<Text>) {
                     "{when the service is back, test again|test again when the service is back}"
                 ),
             }),
+        ),
+        StopReason::NotOffered { call, text } => (
+            text!(
+                "the service does not offer {the call that this needs, {call}|this}: {why}",
+                call = *call,
+                why = text
+            ),
+            Some(text!(
+                "use the service's own screens{: `leadload runs export RUN --results FILE` writes the rows with their numbers and lead ids|; the results have the numbers and the ids of the leads}"
+            )),
         ),
         StopReason::TestThrottled { until, .. } => (
             text!("the service takes no leads at the moment"),
@@ -233,6 +243,13 @@ fn test_interrupted(interrupt: Interrupt, answer: Option<&Stop>) -> (Text, Optio
             text!("{{by}|stopped} before the answer came", by),
             Some(MAY_BE_MADE.into()),
         ),
+    }
+}
+
+pub(super) fn code_text(code: ErrorCode) -> String {
+    match code {
+        ErrorCode::Http(status) => format!("HTTP {status}"),
+        code => code.to_string(),
     }
 }
 

@@ -14,7 +14,7 @@ fn stopped(by: StoppedBy, tally: &Tally, continue_with: Option<CommandLine>) -> 
         run: Some(RunId(7)),
         tally,
         inputs: vec!["leads.csv"],
-        stop: Some(Stop::error(by, Message::without_hint(""))),
+        stop: Some(Stop::error(by, Message::without_hint(Text::default()))),
         exit_code: by.exit_code(),
         requests: 0,
         rows_total: None,

@@ -126,7 +126,7 @@ mod tests {
 
     fn invalid(code: ErrorCode) -> PreparedRow {
         PreparedRow {
-            outcome: Some(RowOutcome::invalid(code, "why")),
+            outcome: Some(RowOutcome::invalid(code, text!("why"))),
             ..PreparedRow::default()
         }
     }

@@ -88,7 +88,7 @@ impl Listing<'_> {
                 },
                 column = shown_name(column),
                 line = line.to_string(),
-                of = input.map_or_else(|| Text::default(), |input| text!(" of {input}", input))
+                of = input.map_or_else(Text::default, |input| text!(" of {input}", input))
             ),
         }
     }

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 
 use crate::campaign::CampaignChoice;
-use crate::message::Message;
+use crate::message::{Message, Text};
 use crate::options::{Declaration, DeliveryOptions, Form, Options};
 use crate::rate::RateChoice;
 use crate::text::is_quoted;
@@ -18,7 +18,13 @@ pub(super) fn check_alone(options: &Options) -> Result<(), (&'static str, Messag
     campaign(options).map_err(|error| ("campaign", error))?;
     if log.quiet == Some(true) && log.verbose > Some(0) {
         let what = "`--quiet` cannot be used with `--verbose`";
-        return Err(("quiet", Message::new(what, "leave one of them out")));
+        return Err((
+            "quiet",
+            Message::new(
+                Text::terminal(what),
+                terminal_text!("leave one of them out"),
+            ),
+        ));
     }
     Ok(())
 }
@@ -33,8 +39,8 @@ pub(super) fn quoted(options: &Options) -> Option<(&'static Declaration, Message
         is_place && field.texts().iter().any(has_marks)
     })?;
     let message = Message::new(
-        "the value is in quotation marks",
-        "leave them out: they would be part of it",
+        terminal_text!("the value is in quotation marks"),
+        terminal_text!("leave them out: they would be part of it"),
     );
     Some((declared, message))
 }
@@ -59,8 +65,10 @@ pub(super) fn rate(delivery: &DeliveryOptions) -> Result<RateChoice, Message> {
             _ => "none",
         };
         return Err(Message::new(
-            format!("`--rate {word}` cannot be combined with another `--rate`"),
-            "leave one of them out",
+            Text::terminal(format!(
+                "`--rate {word}` cannot be combined with another `--rate`"
+            )),
+            terminal_text!("leave one of them out"),
         ));
     }
     Ok(choice)

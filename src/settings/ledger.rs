@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::environment::password_file;
 use super::state::state_folder;
 use crate::ledger::{LedgerPlace, ServerPlace};
-use crate::message::Message;
+use crate::message::{Message, Text};
 use crate::options::Options;
 use crate::text::shown_name;
 
@@ -43,13 +43,19 @@ pub fn place_of(file: &Path, options: &Options) -> Result<LedgerPlace, Message> 
     if text.contains("://") || is_mistyped_address(&text) {
         // Not quoted: there may be a password in it.
         let what = "the ledger is neither a file nor an address that begins with `postgresql://`";
-        return Err(Message::new(what, NAME_EITHER));
+        return Err(Message::new(
+            Text::terminal(what),
+            Text::terminal(NAME_EITHER),
+        ));
     }
     // To SQLite these are not files, and a ledger in memory would be lost.
     if text.trim().is_empty() || text == ":memory:" || text.starts_with("file:") {
         let shown = shown_name(&file.to_string_lossy());
         let what = format!("the ledger cannot be `{shown}`, which names no file");
-        return Err(Message::new(what, NAME_A_FILE));
+        return Err(Message::new(
+            Text::terminal(what),
+            Text::terminal(NAME_A_FILE),
+        ));
     }
     Ok(LedgerPlace::file(file))
 }
@@ -74,8 +80,8 @@ fn is_mistyped_address(text: &str) -> bool {
 fn default_file() -> Result<PathBuf, Message> {
     let folder = state_folder().ok_or_else(|| {
         Message::new(
-            "there is no home folder to keep the ledger in",
-            "name a file for it with `--ledger` or LEADLOAD_LEDGER",
+            terminal_text!("there is no home folder to keep the ledger in"),
+            terminal_text!("name a file for it with `--ledger` or LEADLOAD_LEDGER"),
         )
     })?;
     Ok(folder.join("ledger.sqlite3"))

@@ -18,7 +18,9 @@ const DEFAULT: &str = "default";
 /// have the same folder, so a second start opens the page of the first.
 pub fn page_folder(layers: &Layers) -> Result<PathBuf> {
     let folder = pages_folder().ok_or_else(|| {
-        Message::without_hint("there is no home folder to keep the page's files in")
+        Message::without_hint(terminal_text!(
+            "there is no home folder to keep the page's files in"
+        ))
     })?;
     let digest = Sha256::digest(key(layers)?);
     let name: String = digest[..16].iter().map(|b| format!("{b:02x}")).collect();

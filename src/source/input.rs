@@ -222,13 +222,15 @@ impl Input {
 /// Nothing is at this path, which the user has typed or, on the page, has chosen before.
 fn no_such_file(path: &Path, name: &str) -> Message {
     let at_terminal: Text = match nearest_file(path) {
-        _ if is_quoted(name) => "leave out the quotation marks around the name".into(),
+        _ if is_quoted(name) => terminal_text!("leave out the quotation marks around the name"),
         Some(nearest) => terminal_text!("did you mean `{nearest}`?", nearest = printable(&nearest)),
         // Word processors and mail programs turn typed quotes and dashes into these.
         None if name.contains(['“', '”', '„', '–', '—']) => {
-            "put a name with spaces into straight quotes (\"), and begin a flag with two short dashes (--)".into()
+            terminal_text!(
+                "put a name with spaces into straight quotes (\"), and begin a flag with two short dashes (--)"
+            )
         }
-        None => "check the name and the folder".into(),
+        None => terminal_text!("check the name and the folder"),
     };
     Message::new(
         text!(

@@ -213,8 +213,10 @@ pub async fn results_workbook(
     }
     if !is_its_list {
         return Err(Failure::usage(
-            "the workbook with the list and its results is no longer as it was made, and the list is gone",
-            "download the results as CSV",
+            text!(
+                "the workbook with the list and its results is no longer as it was made, and the list is gone"
+            ),
+            text!("download the results as CSV"),
         ));
     }
     let mut request = site.request(&record)?;
@@ -280,8 +282,8 @@ fn make<E: std::fmt::Display>(
 ) -> Result<(), Failure> {
     let fail = |why: String| {
         Failure::usage(
-            format!("the file cannot be made: {why}"),
-            "free some space and try again",
+            text!("the file cannot be made: {why}", why),
+            text!("free some space and try again"),
         )
     };
     let file = crate::private_file::beside(path).map_err(|error| fail(error.to_string()))?;

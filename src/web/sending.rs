@@ -197,10 +197,11 @@ fn refuse_another_run(
     }
     let name = printable(&record.name);
     Err(Failure::usage(
-        format!(
-            "{name} or its settings were changed after it was sent in part, so nothing more was sent"
+        text!(
+            "{name} or its settings were changed after it was sent in part, so nothing more was sent",
+            name
         ),
-        "look at what would be sent now; who has been sent is left out",
+        text!("look at what would be sent now; who has been sent is left out"),
     ))
 }
 

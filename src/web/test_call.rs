@@ -64,10 +64,10 @@ async fn attempt(site: &Site, record: &JobRecord) -> Result<Result<String, Troub
     // Nobody can interrupt it: it is one request with a time limit.
     let (_stop, stopped) = mpsc::channel(1);
     let sent = test.send(&mut Interrupts::new(stopped)).await;
-    if let Some(stop) = &sent.single.stop {
+    if let Some(stop) = &sent.attempt.stop {
         return Ok(Err(Trouble::of_message(stop.by(), &stop_text(stop))));
     }
-    let outcome = sent.single.outcome.as_ref();
+    let outcome = sent.attempt.outcome.as_ref();
     Ok(
         match outcome.map(|outcome| (outcome.status, &outcome.error)) {
             Some((Status::Created, _)) => Ok(

@@ -319,6 +319,9 @@ fn trouble_without_advice_of_its_own_has_some() {
     let failure = Failure::new(StoppedBy::Disk, std::io::Error::from_raw_os_error(28));
     failure_helps(failure);
     for (by, _) in StoppedBy::WORDS {
-        helps(&Trouble::of_message(by, &Message::without_hint("it broke")));
+        helps(&Trouble::of_message(
+            by,
+            &Message::without_hint(text!("it broke")),
+        ));
     }
 }

@@ -201,7 +201,7 @@ fn the_time_that_a_run_is_given_ends_the_question() {
 
 #[test]
 fn a_signal_ends_the_reading_of_a_long_input_at_once() {
-    let (folder, service) = (Folder::with_leads(&contacts(400_000)), recorder());
+    let (folder, service) = (Folder::with_leads(&contacts(1_500_000)), recorder());
     let mut terminal = Terminal::start(folder.import_leads(&service, &[]), 80, 24);
     // The progress bar.
     terminal.wait_for(" rows");

@@ -13,7 +13,7 @@ use crate::command_line::CommandLine;
 use crate::commands::ask::{self, Cancelled, Terminal, note};
 use crate::exit::{ExitCode, Failure, OrStopped, StoppedBy};
 use crate::import::campaign_list::listed_by;
-use crate::message::Message;
+use crate::message::{Message, Text};
 use crate::report::{Width, console, paragraph};
 use crate::settings::{Connection, Layers, NewProfile, Service, WrittenProfile};
 use crate::text::{counted, printable, quoted_value};
@@ -22,8 +22,10 @@ pub(super) async fn init(layers: &Layers, terminal: &Terminal) -> Result<ExitCod
     let options = layers.options();
     if options.connection.sandbox == Some(true) {
         return Err(Failure::usage(
-            "the sandbox needs no profile: any command takes `--sandbox`",
-            "give the address of your service, or leave out `--sandbox` to be asked for it",
+            terminal_text!("the sandbox needs no profile: any command takes `--sandbox`"),
+            terminal_text!(
+                "give the address of your service, or leave out `--sandbox` to be asked for it"
+            ),
         ));
     }
     let mut setup = Setup {
@@ -58,8 +60,12 @@ impl Setup<'_> {
         let given_token = self.new.token().or_stopped(StoppedBy::Usage)?;
         if (given_url.is_none() || given_token.is_none()) && !self.can_ask {
             return Err(Failure::usage(
-                "there is no terminal to ask for the service's address and the token",
-                "give both: `leadload config init --base-url URL --token-file FILE`; LEADLOAD_TOKEN works instead of the file",
+                terminal_text!(
+                    "there is no terminal to ask for the service's address and the token"
+                ),
+                terminal_text!(
+                    "give both: `leadload config init --base-url URL --token-file FILE`; LEADLOAD_TOKEN works instead of the file"
+                ),
             ));
         }
         self.confirm().await?;
@@ -97,10 +103,10 @@ impl Setup<'_> {
             let what = failure.message().what;
             if is_token {
                 let hint = "paste the token again, or get a new one from your service";
-                console::error(&Message::new(what, hint));
+                console::error(&Message::new(what, Text::terminal(hint)));
                 base_url = Some(connection.base_url);
             } else {
-                console::error(&Message::new(what, ADDRESS_AGAIN));
+                console::error(&Message::new(what, Text::terminal(ADDRESS_AGAIN)));
                 token = Some(connection.token);
             }
         }
@@ -114,10 +120,12 @@ impl Setup<'_> {
         if !self.can_ask {
             let file = self.new.file.display();
             return Err(Failure::usage(
-                format!(
+                Text::terminal(format!(
                     "there is already a profile {name} in `{file}`, and no terminal to ask whether to replace its address and token"
+                )),
+                terminal_text!(
+                    "choose another name with `--profile`, or remove that profile from the file"
                 ),
-                "choose another name with `--profile`, or remove that profile from the file",
             ));
         }
         let service = self.new.present_url().map(|url| format!(", for {url}"));
@@ -148,7 +156,9 @@ impl Setup<'_> {
             };
             match (self.new.address(text), BaseUrl::with_https(text)) {
                 (Ok(url), _) | (Err(_), Some(url)) => return Ok(url),
-                (Err(error), None) => console::error(&Message::new(error.what, ADDRESS_AGAIN)),
+                (Err(error), None) => {
+                    console::error(&Message::new(error.what, Text::terminal(ADDRESS_AGAIN)))
+                }
             }
         }
     }
@@ -160,10 +170,13 @@ impl Setup<'_> {
             let text = text.ok_or(Cancelled("saved"))?;
             let why = match Token::from_text(&text, "what you typed") {
                 Ok(token) => return Ok(token),
-                Err(_) if text.is_empty() => "nothing was typed".into(),
+                Err(_) if text.is_empty() => terminal_text!("nothing was typed"),
                 Err(error) => Message::of(&error).what,
             };
-            console::error(&Message::new(why, "paste the token and press Enter"));
+            console::error(&Message::new(
+                why,
+                terminal_text!("paste the token and press Enter"),
+            ));
         }
     }
 }

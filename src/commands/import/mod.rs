@@ -153,7 +153,9 @@ fn refuse_save_mapping(options: &Options) -> Result<(), Failure> {
         return Ok(());
     }
     Err(Failure::usage(
-        "`--save-mapping` is for `leadload check`, which shows the mapping that it saves",
-        "run the same command with `check` instead of `import`",
+        terminal_text!(
+            "`--save-mapping` is for `leadload check`, which shows the mapping that it saves"
+        ),
+        terminal_text!("run the same command with `check` instead of `import`"),
     ))
 }

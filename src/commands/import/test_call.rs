@@ -6,7 +6,7 @@ use crate::exit::{ExitCode, Failure, OrStopped, StoppedBy};
 use crate::import::{Request, TestLead, TestSent, inputs};
 use crate::lead::Status;
 use crate::options::Format;
-use crate::pipeline::Single;
+use crate::pipeline::TestSend;
 use crate::report::{Ended, InDoubt, ListNotes, TestReport, console, log_end, stop_text};
 use crate::signals::Interrupts;
 
@@ -23,7 +23,7 @@ pub(super) async fn run(
     let preparing = terminal.or_interrupted(&mut interrupts, preparing);
     let mut test = preparing.await?;
     let sent = test.send(&mut interrupts).await;
-    let outcome = sent.single.outcome.as_ref();
+    let outcome = sent.attempt.outcome.as_ref();
     if outcome.is_some_and(|outcome| outcome.status == Status::Created) {
         // The phone rings only while the campaign is running. The
         // lead is reported even if the campaign's state is not known.
@@ -34,8 +34,8 @@ pub(super) async fn run(
 }
 
 fn report(test: &TestLead, sent: TestSent, elapsed_s: f64) -> Result<ExitCode, Failure> {
-    let TestSent { single, tally } = sent;
-    let Single { outcome, stop, .. } = single;
+    let TestSent { attempt, tally } = sent;
+    let TestSend { outcome, stop, .. } = attempt;
     let ended = Ended {
         exit_code: tally.exit_code(stop.as_ref(), ExitCode::Problems),
         stop,

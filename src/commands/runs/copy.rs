@@ -10,7 +10,7 @@ use super::refuse_senders;
 use crate::cli::runs::CopyArgs;
 use crate::exit::{Failure, OrStopped, StoppedBy};
 use crate::ledger::{CopyError, Ledger, LedgerPlace};
-use crate::message::Message;
+use crate::message::{Message, Text};
 use crate::options::Format;
 use crate::paths::{is_same_place, with_reason};
 use crate::private_file;
@@ -27,8 +27,10 @@ pub(super) fn run(
     let format = options.output.format();
     let Some(ledger) = Ledger::read(place)? else {
         return Err(Failure::usage(
-            format!("there is no ledger `{place}` to copy"),
-            "the first import creates it; if yours is elsewhere, name it with `--ledger`",
+            Text::terminal(format!("there is no ledger `{place}` to copy")),
+            terminal_text!(
+                "the first import creates it; if yours is elsewhere, name it with `--ledger`"
+            ),
         ));
     };
     // A ledger that moves must not get any more leads where it was.
@@ -43,7 +45,10 @@ pub(super) fn run(
     let to = &args.to;
     let refused = |what| {
         let why = format!("`{}` is {what}", to.display());
-        Err(Failure::usage(why, "name another file with `--to`"))
+        Err(Failure::usage(
+            Text::terminal(why),
+            terminal_text!("name another file with `--to`"),
+        ))
     };
     if place.owns(to) {
         return refused("the ledger itself, or a file beside it");
@@ -86,8 +91,10 @@ fn to_server(
     let mut copy = Ledger::open(to)?;
     if !copy.is_empty()? {
         return Err(Failure::usage(
-            format!("the ledger `{to}` is in use already"),
-            "`leadload runs copy` needs one that is empty: name another database with `--to`",
+            Text::terminal(format!("the ledger `{to}` is in use already")),
+            terminal_text!(
+                "`leadload runs copy` needs one that is empty: name another database with `--to`"
+            ),
         ));
     }
     let copied = ledger.transfer(&mut copy, to, moves)?;
@@ -110,15 +117,20 @@ fn put_in_place(part: NamedTempFile, to: &Path) -> io::Result<u64> {
 fn already_there(to: &Path) -> Failure {
     let to = to.display();
     Failure::usage(
-        format!("`{to}` exists already, and `leadload runs copy` replaces no file"),
-        "name another file with `--to`, such as one with today's date",
+        Text::terminal(format!(
+            "`{to}` exists already, and `leadload runs copy` replaces no file"
+        )),
+        terminal_text!("name another file with `--to`, such as one with today's date"),
     )
 }
 
 fn busy(to: &Path) -> Failure {
     let message = Message::new(
-        format!("another process is making the copy `{}`", to.display()),
-        "wait until it has ended, or choose another place with `--to`",
+        Text::terminal(format!(
+            "another process is making the copy `{}`",
+            to.display()
+        )),
+        terminal_text!("wait until it has ended, or choose another place with `--to`"),
     );
     Failure::new(StoppedBy::Busy, message)
 }
@@ -126,8 +138,10 @@ fn busy(to: &Path) -> Failure {
 fn not_written(to: &Path, error: &io::Error) -> Failure {
     let fix = what_to_fix(to, error);
     let message = Message::new(
-        format!("cannot write the copy {}", with_reason(to, error)),
-        format!("{fix}, or choose another place with `--to`; then run the same command again"),
+        Text::terminal(format!("cannot write the copy {}", with_reason(to, error))),
+        Text::terminal(format!(
+            "{fix}, or choose another place with `--to`; then run the same command again"
+        )),
     );
     Failure::new(StoppedBy::Disk, message)
 }

@@ -9,6 +9,7 @@ use crate::cli::runs::ExportArgs;
 use crate::exit::{Failure, OrStopped, StoppedBy};
 use crate::lead::{CampaignId, Counts, RunId};
 use crate::ledger::{ExportedRow, InputRecord, LedgerPlace, RunRecord, Selection};
+use crate::message::Text;
 use crate::options::Format;
 use crate::report::{console, export_json, export_text};
 use crate::results::{
@@ -90,12 +91,16 @@ pub(super) fn campaign(
     match (ids.next(), ids.next()) {
         (Some(id), None) => Ok(Some(id)),
         (Some(one), Some(other)) => Err(Failure::usage(
-            format!("`{shown}` has been the name of several campaigns, such as {one} and {other}"),
-            "give the id instead of the name",
+            Text::terminal(format!(
+                "`{shown}` has been the name of several campaigns, such as {one} and {other}"
+            )),
+            terminal_text!("give the id instead of the name"),
         )),
         (None, _) => Err(Failure::usage(
-            format!("none of these runs was started with a campaign called `{shown}`"),
-            "give its id; `leadload campaigns` lists them",
+            Text::terminal(format!(
+                "none of these runs was started with a campaign called `{shown}`"
+            )),
+            terminal_text!("give its id; `leadload campaigns` lists them"),
         )),
     }
 }
@@ -108,8 +113,8 @@ pub(super) fn refuse_place(
 ) -> Result<(), Failure> {
     if matches!(results.to_str(), Some("-" | "none")) {
         return Err(Failure::usage(
-            "this needs a file",
-            "name it with `--results FILE`",
+            terminal_text!("this needs a file"),
+            terminal_text!("name it with `--results FILE`"),
         ));
     }
     let inputs = known.runs.iter().flat_map(|run| &run.inputs);

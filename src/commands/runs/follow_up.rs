@@ -16,6 +16,7 @@ use crate::follow_up::{self, Target, Undo, Wanted};
 use crate::import::service;
 use crate::lead::RunId;
 use crate::ledger::{LedgerPlace, RunRecord, UndoStatus, this_user_here};
+use crate::message::Text;
 use crate::options::{Format, LogFormat, Options};
 use crate::report::{
     Log, WHY_KEPT, age_unknown, console, count_bar, leads_to_remove, reconcile_failure_json,
@@ -136,8 +137,10 @@ async fn perform(
 async fn confirm(undo: &Undo, terminal: &Terminal, log_format: LogFormat) -> Result<(), Failure> {
     if !ask::can_ask(log_format) {
         return Err(Failure::usage(
-            "this needs your confirmation, and there is no terminal to ask for it",
-            "add `--yes` to do it without a question; `--dry-run` shows what would be done",
+            terminal_text!("this needs your confirmation, and there is no terminal to ask for it"),
+            terminal_text!(
+                "add `--yes` to do it without a question; `--dry-run` shows what would be done"
+            ),
         ));
     }
     let question = match (undo.leads(), undo.counts().of(UndoStatus::Unknown)) {
@@ -262,14 +265,14 @@ fn chosen(ledger: &LedgerPlace, run: RunArg) -> Result<RunRecord, Failure> {
         None => match known.named(RunArg::Last) {
             Err(none) => Err(none),
             Ok(last) => Err(Failure::usage(
-                format!(
+                Text::terminal(format!(
                     "the ledger `{ledger}` knows no run that {} has started on {}: the last one, run {}, was started by {}",
                     here.1,
                     here.0,
                     last.run,
                     printable(&last.people())
-                ),
-                "name the run by its number; `leadload runs` lists them",
+                )),
+                terminal_text!("name the run by its number; `leadload runs` lists them"),
             )),
         },
     }

@@ -15,7 +15,7 @@ use crate::commands;
 use crate::exit::{ExitCode, Failure, OrStopped, StoppedBy};
 use crate::lead::RunName;
 use crate::ledger::{Ledger, LedgerPlace, RunRecord, SenderLock};
-use crate::message::Message;
+use crate::message::{Message, Text};
 use crate::options::Format;
 use crate::report::{Log, console, run_json, run_text, runs_json, runs_text};
 use crate::results::locate_outputs;
@@ -46,8 +46,8 @@ pub fn run(args: &RunsArgs, layers: &Layers, log: &Log) -> Result<ExitCode, Fail
         None => list(layers, args.last, format, &ledger),
         Some(RunsCommand::List(of)) => list(layers, of.last.or(args.last), format, &ledger),
         Some(_) if args.last.is_some() => Err(Failure::usage(
-            "`--last` goes with `leadload runs list`",
-            "leave it out; a single run is named by its number, or as `last`",
+            terminal_text!("`--last` goes with `leadload runs list`"),
+            terminal_text!("leave it out; a single run is named by its number, or as `last`"),
         )),
         Some(RunsCommand::Show(show)) => self::show(&ledger, show.run, format),
         Some(RunsCommand::Export(export)) => export::run(&ledger, export, layers),
@@ -83,7 +83,10 @@ fn refuse_senders(ledger: &Ledger) -> Result<Vec<SenderLock>, Failure> {
     };
     let who = ledger.who_sends(service)?;
     let hint = "wait until it has ended, or end it, then run the same command again";
-    Err(Failure::new(StoppedBy::Busy, Message::new(who, hint)))
+    Err(Failure::new(
+        StoppedBy::Busy,
+        Message::new(Text::terminal(who), Text::terminal(hint)),
+    ))
 }
 
 /// The runs of a ledger, and the ledger, if there is one.
@@ -116,12 +119,12 @@ impl KnownRuns {
         let place = &self.place;
         let unknown = || match name {
             RunArg::Named(name) if !self.runs.is_empty() => Failure::usage(
-                format!("there is no run {name} in the ledger `{place}`"),
-                "`leadload runs` lists them",
+                Text::terminal(format!("there is no run {name} in the ledger `{place}`")),
+                terminal_text!("`leadload runs` lists them"),
             ),
             _ => Failure::usage(
-                format!("there are no runs yet in the ledger `{place}`"),
-                "if your ledger is elsewhere, name it with `--ledger`",
+                Text::terminal(format!("there are no runs yet in the ledger `{place}`")),
+                terminal_text!("if your ledger is elsewhere, name it with `--ledger`"),
             ),
         };
         found.ok_or_else(unknown)

@@ -15,7 +15,7 @@ use crate::commands::ask::{self, Cancelled};
 use crate::exit::{Failure, OrStopped, StoppedBy};
 use crate::lead::{CampaignId, Status};
 use crate::ledger::{Ledger, LedgerPlace, Pruned, RunRecord, SenderLock};
-use crate::message::Message;
+use crate::message::{Message, Text};
 use crate::options::{Format, Options};
 use crate::paths::with_reason;
 use crate::report::{Forgotten, console, forgotten_json, forgotten_text, pruned_json, pruned_text};
@@ -51,7 +51,7 @@ pub(super) fn prune(
                 files.remove().map_err(|(path, error)| {
                     let what = format!("cannot remove {}", with_reason(&path, &error));
                     let hint = "no run is pruned yet: close what has the file open, or make its folder writable, then run the same command again";
-                    Failure::new(StoppedBy::Disk, Message::new(what, hint))
+                    Failure::new(StoppedBy::Disk, Message::new(Text::terminal(what), Text::terminal(hint)))
                 })?;
             }
             let pruned = open.prune(older_than)?;
@@ -173,23 +173,33 @@ fn campaign_of(
         (None, [only]) => only,
         (_, []) => {
             return Err(Failure::usage(
-                format!("there are no runs yet in the ledger `{}`", known.place),
-                "if your ledger is elsewhere, name it with `--ledger`",
+                Text::terminal(format!(
+                    "there are no runs yet in the ledger `{}`",
+                    known.place
+                )),
+                terminal_text!("if your ledger is elsewhere, name it with `--ledger`"),
             ));
         }
         (_, several) => {
             return Err(Failure::usage(
-                format!(
+                Text::terminal(format!(
                     "it is not clear whose campaign is meant: the ledger knows `{}`",
                     printable(&several.join("`, `"))
+                )),
+                terminal_text!(
+                    "name one of them with LEADLOAD_BASE_URL, or choose its profile with `--profile`"
                 ),
-                "name one of them with LEADLOAD_BASE_URL, or choose its profile with `--profile`",
             ));
         }
     };
     let runs = known.runs.iter().filter(|run| run.service == service);
     let id = campaign(&runs.collect::<Vec<&RunRecord>>(), Some(name))?;
-    let empty = || Failure::usage("`--campaign` is empty", "give the id of the campaign");
+    let empty = || {
+        Failure::usage(
+            terminal_text!("`--campaign` is empty"),
+            terminal_text!("give the id of the campaign"),
+        )
+    };
     Ok((service.to_owned(), id.ok_or_else(empty)?))
 }
 
@@ -225,8 +235,8 @@ fn ask(
     let [verb, done] = done;
     if !ask::can_ask(options.log.format()) {
         return Err(Failure::usage(
-            "this needs your confirmation, and there is no terminal to ask for it",
-            format!("add `--yes` to {verb} without a question"),
+            terminal_text!("this needs your confirmation, and there is no terminal to ask for it"),
+            Text::terminal(format!("add `--yes` to {verb} without a question")),
         ));
     }
     console::note(list);

@@ -315,7 +315,7 @@ impl Session {
             let failed = match self.attempt(answer, &mut work) {
                 Ok(value) => {
                     if has_said {
-                        warn!(event = "ledger_back", "the ledger is in reach again");
+                        warn!(event = "ledger_back", "the ledger can be reached again");
                     }
                     if self.keeps_lease {
                         self.lease().in_touch();

@@ -255,7 +255,7 @@ pub(in crate::ledger) fn invalid_row(row: u64, cell: &str) -> InvalidRow {
         line: row + 1,
         campaign: Some(CAMPAIGN),
         cell: cell.to_owned(),
-        outcome: RowOutcome::invalid(ErrorCode::PhoneNotE164, "no `+`"),
+        outcome: RowOutcome::invalid(ErrorCode::PhoneNotE164, Text::said("no `+`")),
         cells: CellsDigest([row as u8; 16]),
     }
 }

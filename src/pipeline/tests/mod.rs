@@ -217,7 +217,7 @@ fn list_of(numbers: &[u32]) -> String {
         .collect()
 }
 
-/// The same for the rows of a list.
+/// The rows of a list, their inputs, and a runtime with a paused clock.
 pub(super) fn prepare_list(
     policy: Policy,
     list: &str,
@@ -227,7 +227,7 @@ pub(super) fn prepare_list(
     prepare_known(policy, list, campaign, campaign_column, |_, _| {})
 }
 
-/// The same with what `recall` knows of each row.
+/// The rows of a list with what `recall` knows of each row.
 fn prepare_known(
     policy: Policy,
     list: &str,
@@ -289,7 +289,7 @@ fn run_prepared(service: &Service, policy: Policy, prepared: Prepared, rates: &[
     run_changed(service, policy, prepared, rates, |_| {})
 }
 
-/// The same with a pipeline that is changed before it begins.
+/// Runs a pipeline that is changed before it begins.
 fn run_changed(
     service: &Service,
     policy: Policy,
@@ -306,13 +306,13 @@ fn run_changed(
         let interrupts = Interrupts::new(interrupts);
         let mut no_events = |_: RunEvent<'_>| {};
         let rate = RateController::new(&RateChoice::Limits(rates), None);
-        let outlet = Outlet::Writer(settled);
+        let destination = Destination::Writer(settled);
         let mut pipeline = Pipeline::new(
             service.clone(),
             policy,
             rate,
             inputs,
-            outlet,
+            destination,
             &mut no_events,
         );
         change(&mut pipeline);
@@ -345,13 +345,13 @@ async fn run_into(
 ) -> Delivery {
     let mut no_events = |_: RunEvent<'_>| {};
     let rate = RateController::new(&RateChoice::Unlimited, None);
-    let outlet = Outlet::Writer(results);
+    let destination = Destination::Writer(results);
     let pipeline = Pipeline::new(
         service.clone(),
         policy(),
         rate,
         inputs,
-        outlet,
+        destination,
         &mut no_events,
     );
     pipeline.run(batches, interrupts).await

@@ -11,80 +11,48 @@ pub use self::undo::{
     WHY_KEPT, age_unknown, leads_to_remove, undo_failure_json, undo_plan_json, undo_plan_text,
     undone_json, undone_text,
 };
-use crate::api::verdict::FatalCause;
+use super::stop_text::{code_text, stop_text};
 use crate::exit::{ExitCode, Failure, StoppedBy};
 use crate::lead::RunId;
 use crate::ledger::RunRecord;
-use crate::message::{Message, Template, Text};
-use crate::pipeline::Stopped;
+use crate::message::{Message, Text};
+use crate::stop::{Stop, StopReason};
 use crate::text::without_numbers;
 
 /// Why work on a run stopped, in words.
-pub fn stopped_failure(stopped: &Stopped) -> Failure {
-    const GO_ON: Template = template!("{again} to go on");
-    let (by, what, hint): (_, _, Text) = match stopped {
-        Stopped::Interrupted => (
-            StoppedBy::Signal,
-            text!("stopped before the end"),
-            GO_ON.into(),
-        ),
-        Stopped::Fatal { cause, text } => (
-            StoppedBy::from(*cause),
-            text!("the service refuses: {why}", why = without_numbers(text)),
-            cure(*cause).into(),
-        ),
-        Stopped::NotOffered { call, text } => (
-            StoppedBy::Unreadable,
-            text!(
-                "the service does not offer {the call that this needs, {call}|this}: {why}",
-                call = *call,
-                why = text
-            ),
-            text!(
-                "use the service's own screens{: `leadload runs export RUN --results FILE` writes the rows with their numbers and lead ids|; the results have the numbers and the ids of the leads}"
-            ),
-        ),
-        Stopped::Outage(text) => (
-            StoppedBy::Outage,
-            text!("the service does not answer: {why}", why = text),
-            text!("{when it is back, |}{again} to go on"),
-        ),
-        Stopped::AskedToWait(until) => (
-            StoppedBy::Outage,
+pub fn stopped_failure(stop: &Stop) -> Failure {
+    let by = stop.by();
+    let said = stop.said.clone().unwrap_or_default();
+    let (what, hint) = match &stop.reason {
+        StopReason::Interrupted(_) => (text!("stopped before the end"), text!("{again} to go on")),
+        StopReason::AskedToWait { until, .. } => (
             text!(
                 "the service asks to be left alone until {until}",
                 until = until.strftime("%Y-%m-%d %H:%M UTC").to_string()
             ),
             text!("{again} after that"),
         ),
-        Stopped::Unreadable(text) => (
-            StoppedBy::Unreadable,
-            text!(
-                "the answers of the service cannot be used: {why}",
-                why = text
-            ),
+        StopReason::NoUsableAnswer { .. } if by == StoppedBy::Unreadable => (
+            text!("the answers of the service cannot be used: {said}", said),
             text!(
                 "{check the address of the service; if it is right, use the service's own screens|{ask_setup}}"
             ),
         ),
-        Stopped::Ledger(error) => return error.clone().into(),
+        StopReason::NoUsableAnswer { .. } => unanswered(said),
+        StopReason::NoAnswers { last, detail, .. } => {
+            let last = detail.clone().or(last.map(code_text));
+            unanswered(without_numbers(&last.unwrap_or_default()))
+        }
+        _ => return Failure::new(by, stop_text(stop)),
     };
     Failure::new(by, Message::new(what, hint))
 }
 
-fn cure(cause: FatalCause) -> Template {
-    match cause {
-        FatalCause::Token => template!(
-            "{check the token; if it no longer works, get a new one from your service and run `leadload config init`, then run the same command again|check the access token under {--token-file}}"
-        ),
-        FatalCause::Forbidden => template!(
-            "{this token is not allowed to do this: use one that is|check the access token under {--token-file}}"
-        ),
-        FatalCause::Payment | FatalCause::Balance => {
-            template!("check {the account's balance|the balance of your account at the service}")
-        }
-        _ => template!("check the address {of the service|under {--base-url}}"),
-    }
+fn unanswered(last: String) -> (Text, Text) {
+    (
+        text!("the service does not answer: {last}", last),
+        text!("{when it is back, |}{again} to go on"),
+    )
 }
 
 /// What the objects of all commands that have ended, or failed, have in common.

@@ -93,7 +93,7 @@ pub fn undo_plan_json(undo: &Undo) -> String {
         "leads": undo.leads(),
         "campaigns": campaigns.collect::<Vec<Value>>(),
         "counts": undo_counts(&undo.counts()),
-        "requests": undo.target().calls.requests(),
+        "requests": undo.target().client.requests(),
         "file": null,
         "error": null,
     }))

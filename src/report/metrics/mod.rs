@@ -41,7 +41,7 @@ use crate::clock;
 use crate::event::RunEvent;
 use crate::exit::{ExitCode, Failure, StoppedBy};
 use crate::lead::RunId;
-use crate::message::Message;
+use crate::message::{Message, Text};
 use crate::paths::reason;
 use crate::private_file;
 use crate::results::what_to_fix;
@@ -301,8 +301,10 @@ fn check_place(path: &Path) -> Result<(), Failure> {
 fn refused(path: &Path, why: &str) -> Failure {
     let path = path.display();
     Failure::usage(
-        format!("`{path}` {why}, so metrics cannot be written there"),
-        "name another file with `--metrics-file`",
+        Text::terminal(format!(
+            "`{path}` {why}, so metrics cannot be written there"
+        )),
+        terminal_text!("name another file with `--metrics-file`"),
     )
 }
 

@@ -53,7 +53,7 @@ fn outcomes(error: &str) -> [RowOutcome; 3] {
     [
         sent(Status::Created, None),
         sent(Status::Rejected, Some(ErrorCode::Http(422))),
-        RowOutcome::invalid(ErrorCode::PhoneDamaged, error),
+        RowOutcome::invalid(ErrorCode::PhoneDamaged, Text::said(error)),
     ]
 }
 
@@ -96,7 +96,7 @@ fn page_of_a_stopped_run_of(
         inputs: vec!["leads.csv"],
         stop: Some(Stop::error(
             StoppedBy::MaxDuration,
-            Message::new(format!("the time is up: {error}"), "more time"),
+            Message::new(text!("the time is up: {error}", error), text!("more time")),
         )),
         exit_code: ExitCode::Interrupted,
         requests: 2,

@@ -15,7 +15,7 @@ use anyhow::{Result, bail};
 use directories::ProjectDirs;
 use toml_edit::Document;
 
-use crate::message::Message;
+use crate::message::{Message, Text};
 use crate::paths::with_reason;
 use crate::results::what_to_fix_with_folders;
 
@@ -32,8 +32,8 @@ impl ConfigFile {
             (Some(path), _) => match ConfigFile::read(path)? {
                 Some(file) => Ok(Some(file)),
                 None => bail!(Message::new(
-                    format!("there is no settings file `{}`", path.display()),
-                    "check the name, or create it with `leadload config init`"
+                    Text::terminal(format!("there is no settings file `{}`", path.display())),
+                    terminal_text!("check the name, or create it with `leadload config init`")
                 )),
             },
             (None, Some(path)) => ConfigFile::read(&path),
@@ -49,10 +49,17 @@ impl ConfigFile {
         let document = document.map_err(|error| {
             let place = error.span().map(|span| place_in(&text, span.start));
             let (line, column) = place.unwrap_or((1, 1));
-            let (path, error) = (path.display(), error.message());
             Message::new(
-                format!("`{path}` is not valid TOML: line {line}, column {column}: {error}"),
-                "a setting looks like `region = \"GB\"`, with quotes around texts",
+                text!(
+                    "{|leadload's settings on this computer can't be used: }{file} is not valid TOML: line {line}, column {column}: {why}",
+                    file = path,
+                    line,
+                    column,
+                    why = error.message()
+                ),
+                text!(
+                    "{a setting looks like `region = \"GB\"`, with quotes around texts|{ask_setup}}"
+                ),
             )
         })?;
         Ok(Some(ConfigFile {
@@ -96,8 +103,13 @@ fn text_of(path: &Path) -> Result<Option<String>> {
             Ok(None)
         }
         Err(error) => bail!(Message::new(
-            format!("cannot read the settings in {}", with_reason(path, &error)),
-            "check that it is a text file in UTF-8 which you may read, or name another one with `--config`"
+            Text::terminal(format!(
+                "cannot read the settings in {}",
+                with_reason(path, &error)
+            )),
+            terminal_text!(
+                "check that it is a text file in UTF-8 which you may read, or name another one with `--config`"
+            )
         )),
     }
 }

@@ -25,8 +25,8 @@ pub(super) fn file_to_edit(
         (Some(named), _) => std::path::absolute(named)?,
         (None, Some(usual)) => usual,
         (None, None) => bail!(Message::new(
-            "there is no home folder to keep settings in",
-            "name a settings file with `--config`"
+            terminal_text!("there is no home folder to keep settings in"),
+            terminal_text!("name a settings file with `--config`")
         )),
     };
     let config = ConfigFile::read(&path)?;

@@ -27,7 +27,7 @@ use self::table::{DEFAULT_PROFILE, PROFILES, check_name, table_of, tables};
 use super::layers::files_to_connect;
 use super::{Layer, Origin, check_alone};
 use crate::api::BaseUrl;
-use crate::message::Message;
+use crate::message::{Message, Text};
 use crate::options::{Declaration, Given, Options};
 use crate::text::{looks_secret, nearest, printable, quoted_value};
 
@@ -183,8 +183,8 @@ fn set(
 ) -> Result<(), Message> {
     let declared = match declared(key, is_common) {
         Err(_) if is_common && (item.is_table() || item.is_array_of_tables()) => Err(Message::new(
-            "is a table, but not a profile",
-            "a profile begins with a line such as `[profiles.crm]`",
+            terminal_text!("is a table, but not a profile"),
+            terminal_text!("a profile begins with a line such as `[profiles.crm]`"),
         )),
         found => found,
     };
@@ -219,15 +219,19 @@ fn declared(key: &str, is_common: bool) -> Result<&'static Declaration, Message>
     match options.iter().find(|declared| declared.key == key) {
         Some(declared) if declared.may_be_in_profile() => Ok(declared),
         Some(declared) => Err(Message::new(
-            "is for one command only",
-            format!(
+            terminal_text!("is for one command only"),
+            Text::terminal(format!(
                 "remove it here, and type `{}` when you need it",
                 declared.flag()
-            ),
+            )),
         )),
         None if key == "token" => Err(Message::new(
-            "is not a setting: the token belongs in a file of its own, which only you can read",
-            "put it into one, remove it here, and name that file: `token_file = \"…\"`",
+            terminal_text!(
+                "is not a setting: the token belongs in a file of its own, which only you can read"
+            ),
+            terminal_text!(
+                "put it into one, remove it here, and name that file: `token_file = \"…\"`"
+            ),
         )),
         None => {
             options.retain(|declared| declared.has_flag && declared.may_be_in_profile());
@@ -236,7 +240,10 @@ fn declared(key: &str, is_common: bool) -> Result<&'static Declaration, Message>
                 Some(nearest) => format!("did you mean `{nearest}`?"),
                 None => "settings have the names of the flags that `leadload import --help` lists, such as `region` or `token_file`".into(),
             };
-            Err(Message::new("is not a setting", hint))
+            Err(Message::new(
+                terminal_text!("is not a setting"),
+                Text::terminal(hint),
+            ))
         }
     }
 }
@@ -254,7 +261,7 @@ fn unknown(file: &ConfigFile, name: &str, names: &[String]) -> Message {
     };
     let (name, file) = (quoted_value(name), file.path.display());
     let what = format!("there is no profile {name} in `{file}`");
-    Message::new(what, suggestion + &others)
+    Message::new(Text::terminal(what), Text::terminal(suggestion + &others))
 }
 
 fn without_file(name: &str) -> Message {
@@ -264,7 +271,11 @@ fn without_file(name: &str) -> Message {
     };
     let name = quoted_value(name);
     Message::new(
-        format!("there is no profile {name}, since there is no settings file yet"),
-        format!("create it with `leadload {init}`, or name the file with `--config`"),
+        Text::terminal(format!(
+            "there is no profile {name}, since there is no settings file yet"
+        )),
+        Text::terminal(format!(
+            "create it with `leadload {init}`, or name the file with `--config`"
+        )),
     )
 }

@@ -7,7 +7,7 @@ use anyhow::{Result, bail};
 use toml_edit::TableLike;
 
 use super::config_file::{self, ConfigFile};
-use crate::message::Message;
+use crate::message::{Message, Text};
 use crate::settings::Layers;
 use crate::text::quoted_value;
 
@@ -37,8 +37,10 @@ pub(in crate::settings) fn tables(file: &ConfigFile) -> Result<Vec<(&str, &dyn T
 fn no_profile(file: &ConfigFile, key: &str) -> Message {
     let (key, file) = (quoted_value(key), file.path.display());
     Message::new(
-        format!("{key} in `{file}` is not a profile"),
-        "a profile begins with a line such as `[profiles.crm]`, and its settings follow below",
+        Text::terminal(format!("{key} in `{file}` is not a profile")),
+        terminal_text!(
+            "a profile begins with a line such as `[profiles.crm]`, and its settings follow below"
+        ),
     )
 }
 
@@ -56,8 +58,13 @@ pub(in crate::settings) fn check_name(name: &str) -> Result<()> {
     let is_short = (1..=MAX_NAME).contains(&name.len());
     if !is_short || name.starts_with('.') || !name.chars().all(is_plain) {
         bail!(Message::new(
-            format!("{} cannot be the name of a profile", quoted_value(name)),
-            "write a short name of letters, digits, `-`, `_` and `.`, such as `crm`"
+            Text::terminal(format!(
+                "{} cannot be the name of a profile",
+                quoted_value(name)
+            )),
+            terminal_text!(
+                "write a short name of letters, digits, `-`, `_` and `.`, such as `crm`"
+            )
         ));
     }
     Ok(())

@@ -21,7 +21,8 @@ pub fn phone(input: &[u8]) -> bool {
     let read = match rules.read_as(&cell, region) {
         Ok(read) => read,
         Err(problem) => {
-            return refused(&problem.text().to_string()) || refused(&problem.of_typed().to_string());
+            return refused(&problem.text().to_string())
+                || refused(&problem.of_typed().to_string());
         }
     };
     let number = read.number.to_string();

@@ -7,7 +7,7 @@ use crate::lead::CampaignId;
 use crate::stop::{Stop, StopReason};
 
 #[derive(Debug, Default)]
-pub(super) struct Ending {
+pub(super) struct StopState {
     pub(super) stop: Option<Stop>,
     is_reported: bool,
     pub(super) is_interrupted: bool,
@@ -23,7 +23,7 @@ pub(super) struct Ending {
     pub(super) stopped_at: Vec<(usize, u64)>,
 }
 
-impl Ending {
+impl StopState {
     /// Nothing more is sent. Of several reasons it keeps the one with the highest exit code.
     /// Returns what to report now. Rows that were rejected alike are reported only if
     /// `are_rows_left`: otherwise this may turn out to be no stop.
@@ -97,32 +97,32 @@ mod tests {
 
     #[test]
     fn the_reason_with_the_highest_exit_code_is_kept_and_reported_once() {
-        let mut ending = Ending::default();
-        assert_eq!(ending.stop(signal(), true), Some(StoppedBy::Signal));
-        assert_eq!(ending.stop(rejections(), true), None);
+        let mut state = StopState::default();
+        assert_eq!(state.stop(signal(), true), Some(StoppedBy::Signal));
+        assert_eq!(state.stop(rejections(), true), None);
         let disk = Stop::new(StopReason::ResultsEnded);
-        assert_eq!(ending.stop(disk.clone(), true), None);
-        assert_eq!(ending.stop, Some(disk));
+        assert_eq!(state.stop(disk.clone(), true), None);
+        assert_eq!(state.stop, Some(disk));
     }
 
     #[test]
     fn rejections_of_the_last_rows_are_not_a_stop_unless_rows_were_abandoned() {
-        let mut ending = Ending::default();
-        assert_eq!(ending.stop(rejections(), false), None);
-        assert!(ending.may_be_whole());
-        ending.has_given_up = true;
-        assert!(!ending.may_be_whole());
-        assert_eq!(ending.report(), Some(StoppedBy::Rejections));
-        assert_eq!(ending.report(), None);
+        let mut state = StopState::default();
+        assert_eq!(state.stop(rejections(), false), None);
+        assert!(state.may_be_whole());
+        state.has_given_up = true;
+        assert!(!state.may_be_whole());
+        assert_eq!(state.report(), Some(StoppedBy::Rejections));
+        assert_eq!(state.report(), None);
     }
 
     #[test]
     fn refused_campaigns_are_reported_beside_the_reason_of_the_stop() {
-        let mut ending = Ending::default();
-        ending.refused.push((CampaignId(1), rejections()));
-        ending.stop(signal(), true);
-        ending.conclude(true);
-        let stop = ending.stop.unwrap();
+        let mut state = StopState::default();
+        state.refused.push((CampaignId(1), rejections()));
+        state.stop(signal(), true);
+        state.conclude(true);
+        let stop = state.stop.unwrap();
         assert_eq!(stop.by(), StoppedBy::Signal);
         let StopReason::Campaigns {
             others_were_sent, ..

@@ -1,4 +1,4 @@
-//! One lead, one attempt, without a ledger; the caller takes care of the pace.
+//! One lead, one attempt, when the [`Pacer`] has let it start.
 //!
 //! The answer means what it means to the first row of a run; but where a run would wait and
 //! try again, this ends. Once the service has answered about the lead, that is the result, even
@@ -9,10 +9,13 @@ use std::num::NonZeroU32;
 use std::pin::pin;
 
 use bytes::Bytes;
+use tokio::time::Instant;
 
-use super::attempt::{Epochs, Job, Step};
+use super::attempt::{Job, OutagePeriods, Step};
+use super::in_flight::Flight;
+use super::pacer::{Heard, Pacer};
 use super::stops::{self, Consequence, Stops};
-use super::throttle::asked_pause;
+use super::throttle::wall_clock_ahead;
 use super::window::Slot;
 use super::{LeadSender, Policy};
 use crate::api::Answer;
@@ -20,30 +23,30 @@ use crate::api::verdict::Verdict;
 use crate::api::wire::values_in;
 use crate::intake::OnUncertain;
 use crate::lead::RowOutcome;
-use crate::ledger::{AskedPause, Claim};
+use crate::ledger::Claim;
 use crate::signals::{Interrupt, Interrupts};
 use crate::stop::{Stop, StopReason};
 use crate::text::without_numbers;
 
+/// How sending a test lead has ended.
 #[derive(Debug)]
-pub struct Single {
+pub struct TestSend {
     /// The outcome; `None` if the lead was certainly not created, for a reason that is not
     /// about the row.
     pub outcome: Option<RowOutcome>,
     pub stop: Option<Stop>,
-    /// The wait that the service asks for.
-    pub pause: Option<AskedPause>,
 }
 
-/// Sends it. After a signal, or when the time is up, it still waits for the answer; after a
-/// second signal it does not.
+/// Sends it, which `pacer` has let start then. After a signal, or when the time is up, it still waits
+/// for the answer; after a second signal it does not.
 pub async fn send_once(
     sender: &impl LeadSender,
     claim: Claim,
     body: Bytes,
     policy: Policy,
+    (pacer, started): (&mut Pacer, Instant),
     interrupts: &mut Interrupts,
-) -> Single {
+) -> TestSend {
     let mut job = Job::new(Slot::default(), claim, None);
     job.attempts = 1;
     let mut sending = pin!(sender.send(body.clone()));
@@ -55,67 +58,65 @@ pub async fn send_once(
         };
         match (interrupt, ended_by) {
             (Interrupt::Signal, Some(Interrupt::Signal)) => {
-                return Single {
+                return TestSend {
                     outcome: Some(job.abandoned()),
                     stop: Some(Stop::new(StopReason::TestInterrupted(Interrupt::Signal))),
-                    pause: None,
                 };
             }
             (Interrupt::Signal, _) => ended_by = Some(Interrupt::Signal),
             (Interrupt::TimeUp, earlier) => ended_by = earlier.or(Some(Interrupt::TimeUp)),
         }
     };
-    let single = judge(job, answer.clone(), policy);
+    let mut flight = Flight {
+        job,
+        started,
+        was_full: false,
+        body: body.len(),
+    };
+    let heard = Heard::of(&answer, &mut flight, &OutagePeriods::default(), false);
+    pacer.hear(&heard, &mut |_| ());
+    let sent = judge(flight.job, answer.clone(), policy);
     let values = values_in(&body);
-    let redact_personal_data =
-        |stop| stops::redact_personal_data(stop, &answer, values.iter().map(String::as_str));
-    let stop = single.stop.map(redact_personal_data);
-    Single {
-        stop: stop.map(|stop| match ended_by {
+    let stop = sent.stop.map(|stop| {
+        let values = values.iter().map(String::as_str);
+        let stop = stops::redact_personal_data(stop, &answer, values);
+        match ended_by {
             None => stop,
             Some(interrupt) => Stop::new(StopReason::TestInterrupted(interrupt)).with(stop),
-        }),
-        ..single
-    }
+        }
+    });
+    TestSend { stop, ..sent }
 }
 
-fn judge(mut job: Job, answer: Answer, policy: Policy) -> Single {
+fn judge(mut job: Job, answer: Answer, policy: Policy) -> TestSend {
     let mut stops = Stops::new(NonZeroU32::MAX);
     let stop = match stops.observe(&job, false, &answer) {
         // There is no other row that could show whether it is about this one alone.
         Consequence::Stop(_, stop) | Consequence::PutAside(stop) => Some(stop),
         _ => None,
     };
-    if let Some(stop) = stop {
-        return Single {
-            outcome: None,
-            stop: Some(stop),
-            pause: None,
-        };
+    if stop.is_some() {
+        let outcome = None;
+        return TestSend { outcome, stop };
     }
-    let pause = asked_pause(&answer.verdict);
-    let stop = no_answer(&answer, pause);
+    let stop = no_answer(&answer.verdict);
     let policy = Policy {
         max_attempts: 1,
         on_uncertain: OnUncertain::Hold,
         ..policy
     };
-    let outcome = match job.judge(answer, &policy, &Epochs::default(), false) {
+    let outcome = match job.judge(answer, &policy, &OutagePeriods::default(), false) {
         Step::Settle(outcome) => Some(outcome),
         // No lead was created. A run would try the row again.
         Step::Exhausted(_) | Step::Again { .. } | Step::Later { .. } => None,
     };
-    Single {
-        outcome,
-        stop,
-        pause,
-    }
+    TestSend { outcome, stop }
 }
 
 /// Why to try again some other time, if the service said nothing about the lead.
-fn no_answer(answer: &Answer, pause: Option<AskedPause>) -> Option<Stop> {
+fn no_answer(verdict: &Verdict) -> Option<Stop> {
     let unanswered = |code, may_be_made| StopReason::TestUnanswered { code, may_be_made };
-    let (reason, said) = match &answer.verdict {
+    let (reason, said) = match verdict {
         Verdict::PerhapsTaken { code, text }
         | Verdict::RetryLater {
             may_be_taken: true,
@@ -124,8 +125,10 @@ fn no_answer(answer: &Answer, pause: Option<AskedPause>) -> Option<Stop> {
             ..
         } => (unanswered(*code, true), text),
         Verdict::NeverTaken { code, text, .. } => (unanswered(*code, false), text),
-        Verdict::RetryLater { code, text, .. } => {
-            let (code, until) = (*code, pause.map(|pause| pause.until()));
+        Verdict::RetryLater {
+            wait, code, text, ..
+        } => {
+            let (code, until) = (*code, wait.map(wall_clock_ahead));
             (StopReason::TestThrottled { code, until }, text)
         }
         Verdict::TokenReplaced => return Some(Stop::new(StopReason::TokenReplaced)),
@@ -146,10 +149,13 @@ mod tests {
 
     use super::*;
     use crate::api::verdict::FatalCause;
+    use crate::exit::StoppedBy;
     use crate::lead::{CampaignId, ErrorCode, RowId, Status};
-    use crate::ledger::SenderId;
+    use crate::ledger::{AskedPause, SenderId};
     use crate::phone::PhoneNumber;
+    use crate::pipeline::RateController;
     use crate::pipeline::tests::policy;
+    use crate::rate::RateChoice;
 
     /// How long the service takes.
     const LATE: Duration = Duration::from_secs(5);
@@ -179,8 +185,12 @@ mod tests {
     }
 
     /// The result of one attempt under a paused clock, after these signals and within this
-    /// time, and how long it took.
-    fn send(verdict: Verdict, signals: usize, time: Option<Duration>) -> (Single, Duration) {
+    /// time, how long it took, and the wait that the pacer has learned of.
+    fn send(
+        verdict: Verdict,
+        signals: usize,
+        time: Option<Duration>,
+    ) -> (TestSend, Duration, Option<AskedPause>) {
         let claim = Claim {
             row: RowId(1),
             file: 0,
@@ -202,15 +212,22 @@ mod tests {
             let mut interrupts = Interrupts::new(receiver);
             interrupts.set_deadline(time.map(|time| began + time));
             let body = Bytes::new();
-            let single = send_once(&Late(verdict), claim, body, policy(), &mut interrupts).await;
-            (single, began.elapsed())
+            let rate = RateController::new(&RateChoice::Unlimited, None);
+            let policy = policy();
+            let mut pacer = Pacer::for_one(rate, policy.max_outage);
+            let started = pacer.request(&[]).unwrap().unwrap();
+            let pace = (&mut pacer, started);
+            let service = Late(verdict);
+            let sending = send_once(&service, claim, body, policy, pace, &mut interrupts);
+            let attempt = sending.await;
+            (attempt, began.elapsed(), pacer.asked)
         })
     }
 
     /// The status of the row, and why it stopped.
-    fn ending(single: &Single) -> (Option<Status>, Option<Stop>) {
-        let status = single.outcome.as_ref().map(|outcome| outcome.status);
-        (status, single.stop.clone())
+    fn ending(attempt: &TestSend) -> (Option<Status>, Option<Stop>) {
+        let status = attempt.outcome.as_ref().map(|outcome| outcome.status);
+        (status, attempt.stop.clone())
     }
 
     #[test]
@@ -239,8 +256,8 @@ mod tests {
             (rejected, Status::Rejected),
         ] {
             for (signals, time) in interrupts {
-                let (single, took) = send(verdict.clone(), signals, time);
-                assert_eq!(ending(&single), (Some(status), None));
+                let (attempt, took, _) = send(verdict.clone(), signals, time);
+                assert_eq!(ending(&attempt), (Some(status), None));
                 assert_eq!(took, LATE);
             }
         }
@@ -258,13 +275,27 @@ mod tests {
         })
         .saying("lost");
         let interrupted = |by| Stop::new(StopReason::TestInterrupted(by)).with(unanswered.clone());
-        let (single, took) = send(lost(), 0, Some(LATE / 2));
+        let (attempt, took, _) = send(lost(), 0, Some(LATE / 2));
         let stop = Some(interrupted(Interrupt::TimeUp));
-        assert_eq!(ending(&single), (Some(Status::Uncertain), stop));
+        assert_eq!(ending(&attempt), (Some(Status::Uncertain), stop));
         assert_eq!(took, LATE);
-        let (single, _) = send(lost(), 1, None);
+        let (attempt, ..) = send(lost(), 1, None);
         let stop = Some(interrupted(Interrupt::Signal));
-        assert_eq!(ending(&single), (Some(Status::Uncertain), stop));
+        assert_eq!(ending(&attempt), (Some(Status::Uncertain), stop));
+    }
+
+    #[test]
+    fn a_wait_that_a_test_lead_is_asked_for_is_known_to_the_pace() {
+        let busy = Verdict::RetryLater {
+            wait: Some(Duration::from_secs(30)),
+            may_be_taken: false,
+            code: ErrorCode::Http(503),
+            text: "busy".into(),
+        };
+        let (attempt, _, asked) = send(busy, 0, None);
+        assert_eq!(attempt.stop.unwrap().by(), StoppedBy::Outage);
+        let asked = asked.unwrap();
+        assert_eq!((asked.wait.as_secs(), asked.http_status), (30, 503));
     }
 
     #[test]
@@ -274,9 +305,9 @@ mod tests {
             code: ErrorCode::Http(401),
             text: "no".into(),
         };
-        let (single, took) = send(fatal, 2, None);
+        let (attempt, took, _) = send(fatal, 2, None);
         let stop = Stop::new(StopReason::TestInterrupted(Interrupt::Signal));
-        assert_eq!(ending(&single), (Some(Status::Uncertain), Some(stop)));
+        assert_eq!(ending(&attempt), (Some(Status::Uncertain), Some(stop)));
         assert_eq!(took, Duration::ZERO);
     }
 }
