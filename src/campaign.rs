@@ -48,16 +48,7 @@ impl Campaign {
             problem: "not_an_integer",
             names: vec![self.name.clone()],
             ids: vec![self.id.clone()],
-            message: Box::new(Message::new(
-                text!(
-                    "the campaign `{name}` has the id `{id}`, and leads need an id that is a whole number",
-                    name = shown_name(&self.name),
-                    id = printable(&self.id)
-                ),
-                text!(
-                    "this {looks like another product's API; check the address of the service|may be another product; check its address under {--base-url}}"
-                ),
-            )),
+            message: Box::new(message!("the campaign `{name}` has the id `{id}`, and leads need an id that is a whole number", "this {looks like another product's API; check the address of the service|may be another product; check its address under {--base-url}}", name = shown_name(&self.name), id = printable(&self.id))),
         })
     }
 

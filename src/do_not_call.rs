@@ -96,15 +96,7 @@ pub fn numbers(named: &Named<'_>, settings: &PhoneSettings) -> Result<Vec<PhoneN
 fn number(text: &str, settings: &PhoneSettings) -> Result<PhoneNumber, Failure> {
     let region = settings.region.as_ref().map(|given| given.region);
     settings.phones.for_lists().read(text, region).map_err(|problem| {
-        Failure::usage(
-            text!(
-                "{the value of `--number`|this} is no number that can be called: {why}",
-                why = problem.of_typed()
-            ),
-            text!(
-                "write it{ whole,|} with `+` and the country code, such as {+447700900201; or name its country with {--region}|+44 7700 900201, or choose its country}"
-            ),
-        )
+        Failure::usage(message!("{the value of `--number`|this} is no number that can be called: {why}", "write it{ whole,|} with `+` and the country code, such as {+447700900201; or name its country with {--region}|+44 7700 900201, or choose its country}", why = problem.of_typed()))
     })
 }
 

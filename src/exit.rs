@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde_json::Value;
 
-use crate::message::{Message, Text};
+use crate::message::Message;
 
 /// The exit codes, fixed for scripts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -159,8 +159,8 @@ impl Failure {
     }
 
     /// The user has to change something; the hint says what.
-    pub fn usage(what: impl Into<Text>, hint: impl Into<Text>) -> Failure {
-        Failure::new(StoppedBy::Usage, Message::new(what, hint))
+    pub fn usage(message: Message) -> Failure {
+        Failure::new(StoppedBy::Usage, message)
     }
 
     pub fn message(&self) -> Message {

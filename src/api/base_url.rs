@@ -66,14 +66,10 @@ impl BaseUrl {
         if base.is_https() || base.is_loopback() || insecure_http {
             return Ok(base);
         }
-        Err(Message::new(
-            text!(
-                "`{address}` is {plain http|not secure}: the token and every number could be read on the way",
-                address = base.to_string()
-            ),
-            text!(
-                "use {https, or allow it with `--insecure-http`|the address that begins with https://}"
-            ),
+        Err(message!(
+            "`{address}` is {plain http|not secure}: the token and every number could be read on the way",
+            "use {https, or allow it with `--insecure-http`|the address that begins with https://}",
+            address = base.to_string()
         ))
     }
 

@@ -7,7 +7,6 @@ use rustls::RootCertStore;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 
-use crate::message::Message;
 use crate::paths::reason;
 
 #[derive(Debug, Clone, Default)]
@@ -20,13 +19,11 @@ impl Certificates {
     pub fn from_file(path: &Path) -> Result<Certificates> {
         let bytes = std::fs::read(path).map_err(|error| {
             let why = reason(path, &error);
-            Message::new(
-                text!(
-                    "cannot read the certificate file {file}: {why}",
-                    file = path,
-                    why
-                ),
-                text!("{check the name, and that you may read the file|{ask_setup}}"),
+            message!(
+                "cannot read the certificate file {file}: {why}",
+                "{check the name, and that you may read the file|{ask_setup}}",
+                file = path,
+                why
             )
         })?;
         // Editors put a byte order mark at the beginning, and the first line is
@@ -40,23 +37,20 @@ impl Certificates {
                 reqwest::Certificate::from_der(&der).ok()
             });
             certificates.push(certificate.ok_or_else(|| {
-                Message::new(
-                    text!(
-                        "certificate {number} in {file} is damaged",
-                        number = index + 1,
-                        file = path
-                    ),
-                    text!("{fetch or export the file again, whole and as PEM|{ask_setup}}"),
+                message!(
+                    "certificate {number} in {file} is damaged",
+                    "{fetch or export the file again, whole and as PEM|{ask_setup}}",
+                    number = index + 1,
+                    file = path
                 )
             })?);
         }
         ensure!(
             !certificates.is_empty(),
-            Message::new(
-                text!("there is no certificate in {file}", file = path),
-                text!(
-                    "{`--ca-file` needs PEM, text that begins with `-----BEGIN CERTIFICATE-----`; `openssl x509 -inform der -in FILE` converts a DER file to it|{ask_setup}}"
-                ),
+            message!(
+                "there is no certificate in {file}",
+                "{`--ca-file` needs PEM, text that begins with `-----BEGIN CERTIFICATE-----`; `openssl x509 -inform der -in FILE` converts a DER file to it|{ask_setup}}",
+                file = path
             )
         );
         Ok(Certificates(certificates))

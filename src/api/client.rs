@@ -138,15 +138,7 @@ impl Client {
         let http = service.http_client(REUSE_IDLE_FOR).map_err(|error| {
             // The library's error says less than its cause.
             let cause = error.source().map_or_else(|| error.to_string(), ToString::to_string);
-            Message::new(
-                text!(
-                    "{cannot set up the HTTP client|a connection to the service can't be set up}: {cause}",
-                    cause
-                ),
-                text!(
-                    "{if certificates are missing, install the system's (often the package `ca-certificates`), or name a file of them with `--ca-file`|{ask_setup}}"
-                ),
-            )
+            message!("{cannot set up the HTTP client|a connection to the service can't be set up}: {cause}", "{if certificates are missing, install the system's (often the package `ca-certificates`), or name a file of them with `--ca-file`|{ask_setup}}", cause)
         })?;
         Ok(Client {
             http,

@@ -137,12 +137,10 @@ impl ListError {
                     ),
                 },
             ),
-            ListError::NotNow(text) => Message::new(
-                text!(
-                    "the {campaigns cannot be listed for now|service does not list its campaigns for now}: {why}",
-                    why = text
-                ),
-                text!("{again} after that"),
+            ListError::NotNow(text) => message!(
+                "the {campaigns cannot be listed for now|service does not list its campaigns for now}: {why}",
+                "{again} after that",
+                why = text
             ),
             ListError::Unreadable(text) => Message::new(
                 text!(
@@ -151,14 +149,10 @@ impl ListError {
                 ),
                 check(),
             ),
-            ListError::Incomplete(_, why) => Message::new(
-                text!(
-                    "{{why}|the service does not list all of its campaigns}, so a campaign {cannot|can't} be known by its name",
-                    why = *why
-                ),
-                text!(
-                    "{give its id instead; `leadload campaigns` shows the campaigns that are listed|choose the campaign under {--campaign}, or put ids in place of names into that column}"
-                ),
+            ListError::Incomplete(_, why) => message!(
+                "{{why}|the service does not list all of its campaigns}, so a campaign {cannot|can't} be known by its name",
+                "{give its id instead; `leadload campaigns` shows the campaigns that are listed|choose the campaign under {--campaign}, or put ids in place of names into that column}",
+                why = *why
             ),
         }
     }

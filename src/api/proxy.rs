@@ -92,9 +92,12 @@ fn read(name: &str, text: &str) -> Result<Proxy, Message> {
 }
 
 fn refused(variable: &str, why: Text, hint: Text) -> Message {
-    Message::new(
-        text!("{variable} cannot be read: {why}", variable, why),
-        text!("{{hint}|{ask_setup}}", hint),
+    message!(
+        "{variable} cannot be read: {why}",
+        "{{hint}|{ask_setup}}",
+        variable,
+        why,
+        hint
     )
 }
 

@@ -10,7 +10,7 @@ use secrecy::{ExposeSecret, SecretString};
 use sha2::{Digest, Sha256};
 
 use super::mask::Secrets;
-use crate::message::{Message, Template, Value};
+use crate::message::{Template, Value};
 use crate::paths::reason;
 use crate::text::{hex, is_quoted};
 
@@ -37,16 +37,7 @@ impl Token {
     pub fn from_file(path: &Path) -> Result<Token> {
         let bytes = std::fs::read(path).map_err(|error| {
             let why = reason(path, &error);
-            Message::new(
-                text!(
-                    "{cannot read the token file {file}|the stored access token can't be read}: {why}",
-                    file = path,
-                    why
-                ),
-                text!(
-                    "{check the name, and that you may read the file|paste the token again under {--token-file}}"
-                ),
-            )
+            message!("{cannot read the token file {file}|the stored access token can't be read}: {why}", "{check the name, and that you may read the file|paste the token again under {--token-file}}", file = path, why)
         })?;
         // A token is ASCII, so a zero byte means UTF-16, even without a byte order mark.
         let encoding = match bytes[..] {
@@ -83,11 +74,11 @@ impl Token {
     pub fn from_text(text: &str, from: impl Into<Value>) -> Result<Token> {
         let from = from.into();
         let refused = |why: Template| {
-            Message::new(
-                text!("{{from}|the access token} {why}", from = from.clone(), why),
-                text!(
-                    "{it must hold the access token and nothing else|paste the token again, and nothing else}"
-                ),
+            message!(
+                "{{from}|the access token} {why}",
+                "{it must hold the access token and nothing else|paste the token again, and nothing else}",
+                from = from.clone(),
+                why
             )
         };
         let text = text.trim_start_matches('\u{FEFF}').trim();

@@ -185,16 +185,12 @@ impl UnclearNames {
         let sentences = self.sentences();
         let sentences = sentences.reduce(|before, next| text!("{before}; {next}", before, next));
         let lines: Vec<String> = self.lines().iter().map(Text::to_string).collect();
-        Message::new(
-            text!(
-                "{{lines}|{sentences}}",
-                lines = lines.join("\n"),
-                sentences = sentences.unwrap_or_else(Text::default)
-            ),
-            text!(
-                "{{hint}|correct the names in the list, or make the campaigns in {the_service}; or choose one campaign for all rows}",
-                hint = self.hint()
-            ),
+        message!(
+            "{{lines}|{sentences}}",
+            "{{hint}|correct the names in the list, or make the campaigns in {the_service}; or choose one campaign for all rows}",
+            lines = lines.join("\n"),
+            sentences = sentences.unwrap_or_else(Text::default),
+            hint = self.hint()
         )
     }
 }

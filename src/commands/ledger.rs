@@ -2,7 +2,7 @@
 
 use crate::exit::{Failure, OrStopped, StoppedBy};
 use crate::ledger::{Ledger, LedgerPlace};
-use crate::message::Text;
+use crate::message::{Message, Text};
 use crate::settings::{Layers, ledger_place};
 
 /// The ledger that the settings name; fails if that is none. `what` is kept there.
@@ -10,14 +10,14 @@ pub(super) fn ledger_of(layers: &Layers, what: &str) -> Result<LedgerPlace, Fail
     let choice = ledger_place(&layers.options());
     match choice.or_stopped(StoppedBy::Usage)? {
         Some(place) => Ok(place),
-        None => Err(Failure::usage(
+        None => Err(Failure::usage(Message::new(
             Text::terminal(format!(
                 "{what} in the ledger, and the ledger is set to `none`"
             )),
             terminal_text!(
                 "name its file with `--ledger`, or take `none` out of LEADLOAD_LEDGER or of the profile"
             ),
-        )),
+        ))),
     }
 }
 
@@ -30,8 +30,8 @@ pub(super) fn refuse_missing(layers: &Layers, ledger: &LedgerPlace) -> Result<()
     }
     // Fails if only the ledger's log is left.
     Ledger::read(ledger)?;
-    Err(Failure::usage(
+    Err(Failure::usage(Message::new(
         Text::terminal(format!("there is no ledger `{ledger}`")),
         terminal_text!("check the name, or leave `--ledger` out for the one that imports use"),
-    ))
+    )))
 }

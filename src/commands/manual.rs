@@ -10,7 +10,7 @@ use clap_mangen::roff::{Roff, bold, roman};
 
 use crate::cli::{self, CompletionsArgs, ManArgs};
 use crate::exit::{ExitCode, Failure, OrStopped, StoppedBy};
-use crate::message::Text;
+use crate::message::{Message, Text};
 use crate::paths::with_reason;
 use crate::report::console;
 use crate::results::what_to_fix_with_folders;
@@ -57,10 +57,10 @@ pub fn man(args: &ManArgs) -> Result<ExitCode, Failure> {
     let written = fs::create_dir_all(folder).and_then(|()| write_pages(&program, folder));
     written.map_err(|error: io::Error| {
         let fix = what_to_fix_with_folders(folder, &error);
-        Failure::usage(
+        Failure::usage(Message::new(
             Text::terminal(format!("cannot write to {}", with_reason(folder, &error))),
             Text::terminal(format!("{fix}, or name another folder")),
-        )
+        ))
     })?;
     Ok(ExitCode::Complete)
 }

@@ -27,10 +27,10 @@ pub fn run(args: &SandboxArgs) -> Result<ExitCode, Failure> {
             io::ErrorKind::AddrInUse => "another program, perhaps another sandbox, is using it",
             _ => &error.to_string(),
         };
-        Failure::usage(
+        Failure::usage(Message::new(
             Text::terminal(format!("cannot listen on `{wanted}`: {why}")),
             terminal_text!("name another address with `--listen`; port 0 takes a free one"),
-        )
+        ))
     })?;
     let serving = wait_for_signal(sandbox.addr());
     service::block_on(async { serving.await.or_stopped(StoppedBy::Usage) })?;

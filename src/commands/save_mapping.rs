@@ -5,7 +5,7 @@ use crate::exit::{Failure, OrStopped, StoppedBy};
 use crate::import::Request;
 use crate::intake::{Intake, PlannedInput};
 use crate::mapping::{AllowList, Mapping};
-use crate::message::Text;
+use crate::message::{Message, Text};
 use crate::settings::{ImportSettings, MappingToSave};
 
 /// The mapping of the inputs, if it is to be saved. Errors are reported before the rows are read.
@@ -22,12 +22,12 @@ pub(super) fn prepare(
     let name = first.input.name();
     let list = AllowList::of(name, &first.header, &first.mapping, var_names);
     let list = list.ok_or_else(|| {
-        Failure::usage(
+        Failure::usage(Message::new(
             Text::terminal(format!(
                 "some columns of `{name}` could not be found again by their headers"
             )),
             terminal_text!("give each column in use a header of its own"),
-        )
+        ))
     })?;
     let mut to_save =
         MappingToSave::new(&profile, &list, &request.layers).or_stopped(StoppedBy::Usage)?;
@@ -55,21 +55,21 @@ fn one_of_a_kind(intake: &Intake) -> Result<&PlannedInput, Failure> {
     };
     if let Some(other) = inputs.find(|other| !is_like_it(other)) {
         let (one, other) = (first.input.name(), other.input.name());
-        return Err(Failure::usage(
+        return Err(Failure::usage(Message::new(
             Text::terminal(format!(
                 "`{one}` and `{other}` have different columns, but only one mapping can be saved"
             )),
             terminal_text!("check one of them with `--save-mapping`"),
-        ));
+        )));
     }
     if first.mapping.rejects_form.is_some() {
         let name = first.input.name();
-        return Err(Failure::usage(
+        return Err(Failure::usage(Message::new(
             Text::terminal(format!(
                 "`{name}` has rejects, which take their mapping from the run that wrote them"
             )),
             terminal_text!("check the list itself with `--save-mapping`"),
-        ));
+        )));
     }
     Ok(first)
 }

@@ -112,12 +112,10 @@ fn refuse_no_ledger(layers: &Layers) -> Result<(), Failure> {
     if place.is_some() || options.connection.sandbox == Some(true) {
         return Ok(());
     }
-    Err(Failure::usage(
-        terminal_text!("the page needs a ledger, and the ledger is set to `none`"),
-        terminal_text!(
-            "name a file with `--ledger`, or take `none` out of LEADLOAD_LEDGER or of the profile"
-        ),
-    ))
+    Err(Failure::usage(terminal_message!(
+        "the page needs a ledger, and the ledger is set to `none`",
+        "name a file with `--ledger`, or take `none` out of LEADLOAD_LEDGER or of the profile"
+    )))
 }
 
 /// Prints the link, alone on its line, and opens the browser.
@@ -146,22 +144,20 @@ fn bind(wanted: Option<u16>, last: Option<u16>) -> Result<Server, Failure> {
             ErrorKind::PermissionDenied => "you do not have permission",
             _ => &error.to_string(),
         };
-        Failure::usage(
+        Failure::usage(Message::new(
             Text::terminal(format!("cannot use {port} for the page: {why}")),
             terminal_text!(
                 "name another one with `--port`, or leave `--port` out to take a free one"
             ),
-        )
+        ))
     })
 }
 
 fn unusable(folder: &Path, error: &io::Error) -> Failure {
     if error.kind() == ErrorKind::ResourceBusy {
-        let message = Message::new(
-            terminal_text!("leadload is running already, but its page does not answer"),
-            terminal_text!(
-                "end that process, then start leadload again; what was sent is remembered"
-            ),
+        let message = terminal_message!(
+            "leadload is running already, but its page does not answer",
+            "end that process, then start leadload again; what was sent is remembered"
         );
         return Failure::new(StoppedBy::Busy, message);
     }

@@ -9,7 +9,6 @@ use crate::exit::{Failure, StoppedBy};
 use crate::import::{Turn, campaign_list, pace, service};
 use crate::lead::{CampaignId, RunId};
 use crate::ledger::{Ledger, LedgerPlace, RunRecord, SenderLock, ServiceId};
-use crate::message::Message;
 use crate::open_files;
 use crate::pipeline::PacedClient;
 use crate::settings::{FollowUpSettings, Service};
@@ -115,15 +114,11 @@ impl Target {
 
     /// The failure if the token is probably that of another account.
     pub fn other_account(&self, what: &str) -> Failure {
-        Failure::usage(
-            text!(
-                "{{what}|these leads seem to be those of another account}, so nothing was removed or changed",
-                what
-            ),
-            text!(
-                "{use the token that the run was sent with: `--token-file`, or the run's profile; if it no longer works, use the service's own screens: `leadload runs export RUN --results FILE` writes the lead ids|check the access token under {--token-file}: it must be that of the account that the list was sent with}"
-            ),
-        )
+        Failure::usage(message!(
+            "{{what}|these leads seem to be those of another account}, so nothing was removed or changed",
+            "{use the token that the run was sent with: `--token-file`, or the run's profile; if it no longer works, use the service's own screens: `leadload runs export RUN --results FILE` writes the lead ids|check the access token under {--token-file}: it must be that of the account that the list was sent with}",
+            what
+        ))
     }
 
     /// The name of a campaign, as the service has it now.
@@ -145,14 +140,12 @@ fn open(
     is_dry_run: bool,
 ) -> Result<Opened, Failure> {
     let none = || {
-        Failure::usage(
-            text!(
-                "{there is no run {run} in the ledger `{place}`|leadload does not know this list any more}",
-                run = run.0,
-                place = place.to_string()
-            ),
-            text!("{`leadload runs` lists them|look at “History”}"),
-        )
+        Failure::usage(message!(
+            "{there is no run {run} in the ledger `{place}`|leadload does not know this list any more}",
+            "{`leadload runs` lists them|look at “History”}",
+            run = run.0,
+            place = place.to_string()
+        ))
     };
     let mut ledger = match is_dry_run {
         true => Ledger::read(place)?.ok_or_else(none)?,
@@ -161,17 +154,13 @@ fn open(
     let found = ledger.runs()?.into_iter().find(|found| found.run == run);
     let record = found.ok_or_else(none)?;
     if record.service != address {
-        return Err(Failure::usage(
-            text!(
-                "{run {run}|this list} was sent to {service}, {and not to {address}, so nothing was removed or changed|which is another service}",
-                run = run.0,
-                service = record.service,
-                address
-            ),
-            text!(
-                "{name the run's own service with `--base-url`, or its profile with `--profile`|open the page with that service, and {again}}"
-            ),
-        ));
+        return Err(Failure::usage(message!(
+            "{run {run}|this list} was sent to {service}, {and not to {address}, so nothing was removed or changed|which is another service}",
+            "{name the run's own service with `--base-url`, or its profile with `--profile`|open the page with that service, and {again}}",
+            run = run.0,
+            service = record.service,
+            address
+        )));
     }
     let service = ledger.service(address)?;
     let lock = match is_dry_run {
@@ -194,9 +183,10 @@ fn open(
 }
 
 pub(super) fn busy(who: String) -> Failure {
-    let message = Message::new(
-        text!("{{who}|a list is being sent to this service}", who),
-        text!("stop it{ (Ctrl-C)|,} or wait until it has ended, then {again}"),
+    let message = message!(
+        "{{who}|a list is being sent to this service}",
+        "stop it{ (Ctrl-C)|,} or wait until it has ended, then {again}",
+        who
     );
     Failure::new(StoppedBy::Busy, message)
 }

@@ -155,12 +155,10 @@ pub async fn look_up(
 }
 
 pub fn no_campaign() -> Failure {
-    Failure::usage(
-        text!("no campaign is {given|chosen}"),
-        text!(
-            "{name it with `--campaign`, by id or by name, or with `--campaign-column`; `leadload campaigns` lists them|choose one under {--campaign}}"
-        ),
-    )
+    Failure::usage(message!(
+        "no campaign is {given|chosen}",
+        "{name it with `--campaign`, by id or by name, or with `--campaign-column`; `leadload campaigns` lists them|choose one under {--campaign}}"
+    ))
 }
 
 fn list_failure(error: ListError) -> Failure {

@@ -103,18 +103,13 @@ impl Guards {
         let Some(most) = self.max_new.as_ref().filter(|most| ready > most.rows) else {
             return Ok(());
         };
-        Err(Failure::usage(
-            text!(
-                "{ready:lead} would be sent, but {`--max-new` allows {most:}{of}|the settings of leadload allow {most:} at a time}, so none was",
-                ready,
-                most = most.rows,
-                of = &most.of
-            ),
-            text!(
-                "{`leadload check` with the same files shows what is new; to send them all, use `--max-new {ready}`|look whether this is the right list; the person who set up leadload can raise the limit}",
-                ready
-            ),
-        ))
+        Err(Failure::usage(message!(
+            "{ready:lead} would be sent, but {`--max-new` allows {most:}{of}|the settings of leadload allow {most:} at a time}, so none was",
+            "{`leadload check` with the same files shows what is new; to send them all, use `--max-new {ready}`|look whether this is the right list; the person who set up leadload can raise the limit}",
+            ready,
+            most = most.rows,
+            of = &most.of
+        )))
     }
 
     /// Refuses a list with more invalid rows than are allowed. Known bad ones do not count, neither
@@ -132,18 +127,14 @@ impl Guards {
         let usual = problems.next();
         let usual = usual.map(|(_, code, group)| format!(" ({} {code})", grouped(group.rows)));
         let usual = usual.unwrap_or_default();
-        let refused = Failure::usage(
-            text!(
-                "{invalid:} of {rows:row} {invalid?is:are} {invalid{usual}, but `--max-invalid` allows {most:}, so nothing was sent|not usable, but the settings of leadload allow {most:}, so nothing is sent}",
-                invalid,
-                rows,
-                usual,
-                most
-            ),
-            text!(
-                "{find out whether this is the right list and read as it should be: `leadload check` with `--max-invalid 100%` shows the rows|look at “Problems”, and whether this is the right list; the person who set up leadload can raise the limit}"
-            ),
-        );
+        let refused = Failure::usage(message!(
+            "{invalid:} of {rows:row} {invalid?is:are} {invalid{usual}, but `--max-invalid` allows {most:}, so nothing was sent|not usable, but the settings of leadload allow {most:}, so nothing is sent}",
+            "{find out whether this is the right list and read as it should be: `leadload check` with `--max-invalid 100%` shows the rows|look at “Problems”, and whether this is the right list; the person who set up leadload can raise the limit}",
+            invalid,
+            rows,
+            usual,
+            most
+        ));
         Err(refused.of_rows(all))
     }
 
@@ -226,18 +217,13 @@ fn refuse_fewer_rows(intake: &Intake, least: &RowBound) -> Result<(), Failure> {
     if rows >= least.rows {
         return Ok(());
     }
-    let refused = Failure::usage(
-        text!(
-            "the {input|list} has {rows:data row}{, but `--min-rows` requires at least {least:}{of}, so nothing was sent|; on this computer a list must have at least {least:}, so nothing is sent}",
-            rows,
-            least = least.rows,
-            of = &least.of
-        ),
-        text!(
-            "find out why the list is so short; if it is complete, {use `--min-rows {rows}`|{ask_setup}}",
-            rows
-        ),
-    );
+    let refused = Failure::usage(message!(
+        "the {input|list} has {rows:data row}{, but `--min-rows` requires at least {least:}{of}, so nothing was sent|; on this computer a list must have at least {least:}, so nothing is sent}",
+        "find out why the list is so short; if it is complete, {use `--min-rows {rows}`|{ask_setup}}",
+        rows,
+        least = least.rows,
+        of = &least.of
+    ));
     Err(refused.of_rows(rows))
 }
 
@@ -247,15 +233,11 @@ fn unbounded(shares: &[String], is_found_again: bool) -> Message {
         true => "once a run of it is complete, the next one is compared with that",
         false => "shares need a list that is a file, and a ledger; a number of rows always counts",
     };
-    Message::new(
-        text!(
-            "{{shares} {count?bounds:bound} nothing: the ledger has no complete run of the list at this path with this service and campaign|leadload does not know how many people this list usually has, so it cannot tell whether there are too few or too many}",
-            shares = joined(shares, "and"),
-            count = shares.len()
-        ),
-        text!(
-            "{{compared}|look whether the number of people is what you expect}",
-            compared
-        ),
+    message!(
+        "{{shares} {count?bounds:bound} nothing: the ledger has no complete run of the list at this path with this service and campaign|leadload does not know how many people this list usually has, so it cannot tell whether there are too few or too many}",
+        "{{compared}|look whether the number of people is what you expect}",
+        shares = joined(shares, "and"),
+        count = shares.len(),
+        compared
     )
 }

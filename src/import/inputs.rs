@@ -185,16 +185,12 @@ fn refuse_kept_names(inputs: &[PlannedInput]) -> Result<(), Failure> {
         let mut kept = planned.mapping.kept.iter();
         if let Some((name, column)) = kept.find(|(name, _)| is_results_column(name)) {
             let column = shown_name(&planned.header.names[*column]);
-            return Err(Failure::usage(
-                text!(
-                    "the results already have a column `{name}`",
-                    name = shown_name(name)
-                ),
-                text!(
-                    "{give the copied column another name: `--keep NAME={column}`|{ask_setup}}",
-                    column
-                ),
-            ));
+            return Err(Failure::usage(message!(
+                "the results already have a column `{name}`",
+                "{give the copied column another name: `--keep NAME={column}`|{ask_setup}}",
+                name = shown_name(name),
+                column
+            )));
         }
     }
     Ok(())
@@ -252,10 +248,10 @@ fn open_each(paths: &[PathBuf]) -> Result<Vec<Input>, Failure> {
             error
         })?;
         if inputs.iter().any(|other| other.is_same(&input)) {
-            return Err(Failure::usage(
+            return Err(Failure::usage(Message::new(
                 Text::terminal(format!("`{}` is given twice", input.name())),
                 terminal_text!("name each input once"),
-            ));
+            )));
         }
         inputs.push(input);
     }
@@ -353,24 +349,10 @@ fn warn_of_replaced_lists(layers: &Layers, warnings: &mut Warnings) {
         })
     };
     for (value, place) in replaced("only") {
-        warnings.add(Message::new(
-            text!(
-                "{`--only` replaces `{value}` of {place}, which does not apply|which rows are sent was set on this computer too, by `{value}`; that does not apply}",
-                value,
-                place
-            ),
-            text!("{|what is chosen under {--only} counts}"),
-        ));
+        warnings.add(message!("{`--only` replaces `{value}` of {place}, which does not apply|which rows are sent was set on this computer too, by `{value}`; that does not apply}", "{|what is chosen under {--only} counts}", value, place));
     }
     for (value, place) in replaced("suppress") {
-        warnings.add(Message::new(
-            text!(
-                "{`--suppress` replaces `{value}` of {place}, which does not apply|the do-not-call list `{value}` is set on this computer; it does not apply, since this list has others}",
-                value,
-                place
-            ),
-            text!("{|add it too, if these people must not be called}"),
-        ));
+        warnings.add(message!("{`--suppress` replaces `{value}` of {place}, which does not apply|the do-not-call list `{value}` is set on this computer; it does not apply, since this list has others}", "{|add it too, if these people must not be called}", value, place));
     }
 }
 

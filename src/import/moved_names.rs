@@ -11,7 +11,7 @@ use crate::exit::Failure;
 use crate::intake::{Intake, Memory, MemoryRules, Purpose};
 use crate::lead::{CampaignId, RunId};
 use crate::ledger::{Ledger, Scope};
-use crate::message::{Message, Text};
+use crate::message::Text;
 use crate::settings::ImportSettings;
 use crate::text::shown_name;
 
@@ -125,11 +125,10 @@ async fn count(
 /// What the user has to agree to, if names have moved.
 pub(super) fn concern(moved: &[MovedName]) -> Option<Concern> {
     let what = MovedName::all_in_words(moved)?;
-    let message = Message::new(
-        text!("{what}; these people would be called a second time", what),
-        text!(
-            "{`leadload campaigns` lists the campaigns|look whether that is the campaign you mean}; to call these people again, {use `--again` or name the campaign by its id|tick that below}"
-        ),
+    let message = message!(
+        "{what}; these people would be called a second time",
+        "{`leadload campaigns` lists the campaigns|look whether that is the campaign you mean}; to call these people again, {use `--again` or name the campaign by its id|tick that below}",
+        what
     );
     Some(Concern {
         failure: sent_before(message),

@@ -6,7 +6,6 @@ use super::open_ledger::OpenLedger;
 use super::prepared::Concern;
 use crate::exit::{Failure, StoppedBy};
 use crate::intake::InspectedInput;
-use crate::message::Message;
 use crate::results::{OutputPaths, has_results_header};
 use crate::settings::ImportSettings;
 use crate::source::{FormChoice, Input, SourceError};
@@ -30,14 +29,10 @@ pub fn concern(
     {
         return Ok(None);
     }
-    let message = Message::new(
-        text!(
-            "{`{results}` has leads of an earlier run, and the ledger knows of no run at all|this list was sent before, and leadload has lost what it knew of it}; these people would be called a second time",
-            results = results.display().to_string()
-        ),
-        text!(
-            "{name the ledger of that run with `--ledger` or LEADLOAD_LEDGER, or restore its backup; if the list is to be sent with a new ledger, use `--new-ledger`|{ask_setup}}"
-        ),
+    let message = message!(
+        "{`{results}` has leads of an earlier run, and the ledger knows of no run at all|this list was sent before, and leadload has lost what it knew of it}; these people would be called a second time",
+        "{name the ledger of that run with `--ledger` or LEADLOAD_LEDGER, or restore its backup; if the list is to be sent with a new ledger, use `--new-ledger`|{ask_setup}}",
+        results = results.display().to_string()
     );
     Ok(Some(Concern {
         failure: Failure::new(StoppedBy::Ledger, message),

@@ -303,23 +303,19 @@ pub(super) fn sent_before(message: Message) -> Failure {
 }
 
 pub(super) fn undone(run: RunId) -> Failure {
-    let message = Message::new(
-        text!(
-            "{run {run} has sent these inputs, and was undone, so nothing was sent|this list was sent with the same settings, and its leads were removed again}",
-            run = run.0
-        ),
-        text!(
-            "{to send them once more, use `--again`; `leadload runs show {run}` shows what became of its leads|look whether it is the right list; to send it once more, tick that below}",
-            run = run.0
-        ),
+    let message = message!(
+        "{run {run} has sent these inputs, and was undone, so nothing was sent|this list was sent with the same settings, and its leads were removed again}",
+        "{to send them once more, use `--again`; `leadload runs show {run}` shows what became of its leads|look whether it is the right list; to send it once more, tick that below}",
+        run = run.0
     );
     sent_before(message)
 }
 
 pub(super) fn busy(who: String) -> Failure {
-    let message = Message::new(
-        text!("{{who}|another leadload is sending a list}", who),
-        text!("wait until it has ended, {or let leadload wait with `--wait`|then {again}}"),
+    let message = message!(
+        "{{who}|another leadload is sending a list}",
+        "wait until it has ended, {or let leadload wait with `--wait`|then {again}}",
+        who
     );
     Failure::new(StoppedBy::Busy, message)
 }

@@ -152,16 +152,12 @@ impl OpenLedger {
             ),
             (None, None) => return Ok(()),
         };
-        Err(Failure::usage(
-            text!(
-                "{{what}; with duplicates allowed, they would be created and|this list may have been sent before, and on this computer people are sent again who are in the campaign: they would be} called a second time",
-                what
-            ),
-            text!(
-                "{leave out `--allow-duplicates`, or `allow_duplicates` of the profile, to send only what is new; `--again` sends everything again; {more}|look at “History”, or {ask_setup}}",
-                more
-            ),
-        ))
+        Err(Failure::usage(message!(
+            "{{what}; with duplicates allowed, they would be created and|this list may have been sent before, and on this computer people are sent again who are in the campaign: they would be} called a second time",
+            "{leave out `--allow-duplicates`, or `allow_duplicates` of the profile, to send only what is new; `--again` sends everything again; {more}|look at “History”, or {ask_setup}}",
+            what,
+            more
+        )))
     }
 }
 

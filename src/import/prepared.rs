@@ -209,13 +209,9 @@ pub fn refuse_results_files(intake: &Intake) -> Result<(), Failure> {
 /// A results file in place of a list: each of its rows has a phone number, also those of people who
 /// must not be called.
 pub fn results_file(name: &str) -> Failure {
-    Failure::usage(
-        text!(
-            "`{name}` is a results file of leadload, not a list of contacts",
-            name
-        ),
-        text!(
-            "{give the list itself, for example `leadload import contacts.csv` (`*.csv` matches results files too)|choose the list itself; to send rows that could not be sent, download the rows to fix and choose those}"
-        ),
-    )
+    Failure::usage(message!(
+        "`{name}` is a results file of leadload, not a list of contacts",
+        "{give the list itself, for example `leadload import contacts.csv` (`*.csv` matches results files too)|choose the list itself; to send rows that could not be sent, download the rows to fix and choose those}",
+        name
+    ))
 }

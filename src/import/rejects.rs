@@ -87,16 +87,12 @@ impl UnknownRejects {
     /// `hint` is for the terminal.
     fn message(&self, hint: &str) -> Message {
         let UnknownRejects { file, why, .. } = self;
-        Message::new(
-            text!(
-                "leadload does not know which {import wrote `{file}` ({why}), so its do-not-call lists, campaign, columns, countries and `--only`|list `{file}` belongs to, so the settings of that list} are not known",
-                file,
-                why
-            ),
-            text!(
-                "{{hint}|choose them all again, above all the do-not-call list}",
-                hint
-            ),
+        message!(
+            "leadload does not know which {import wrote `{file}` ({why}), so its do-not-call lists, campaign, columns, countries and `--only`|list `{file}` belongs to, so the settings of that list} are not known",
+            "{{hint}|choose them all again, above all the do-not-call list}",
+            file,
+            why,
+            hint
         )
     }
 }
@@ -278,16 +274,12 @@ fn no_such_run(name: RunName) -> String {
 }
 
 fn different_settings(one: RunId, other: RunId) -> Failure {
-    Failure::usage(
-        text!(
-            "{the inputs are rejects of runs {one} and {other}, which have|these rows to fix are of two lists, which had} different settings",
-            one = one.0,
-            other = other.0
-        ),
-        text!(
-            "{import the rejects of each run with a command of their own|send the rows of each list as a list of its own}; the column `leadload_run` says which {run a row is from|rows belong together}"
-        ),
-    )
+    Failure::usage(message!(
+        "{the inputs are rejects of runs {one} and {other}, which have|these rows to fix are of two lists, which had} different settings",
+        "{import the rejects of each run with a command of their own|send the rows of each list as a list of its own}; the column `leadload_run` says which {run a row is from|rows belong together}",
+        one = one.0,
+        other = other.0
+    ))
 }
 
 /// Refuses if a do-not-call list of the run is missing: it applies to the run's rejects too.
@@ -297,16 +289,12 @@ fn refuse_missing_lists(run: RunId, options: &Options) -> Result<(), Failure> {
         return Ok(());
     };
     let missing = missing.display().to_string();
-    Err(Failure::usage(
-        text!(
-            "the do-not-call list `{missing}` {no longer exists, but run {run} used it and its rejects need it too|of these rows is gone}",
-            missing = printable(&missing),
-            run = run.0
-        ),
-        text!(
-            "{restore it, or name the lists that apply with `--suppress`|add it again under {--suppress}: these people must not be called}"
-        ),
-    ))
+    Err(Failure::usage(message!(
+        "the do-not-call list `{missing}` {no longer exists, but run {run} used it and its rejects need it too|of these rows is gone}",
+        "{restore it, or name the lists that apply with `--suppress`|add it again under {--suppress}: these people must not be called}",
+        missing = printable(&missing),
+        run = run.0
+    )))
 }
 
 /// Whether one of the inputs with these digests had these columns, or all but one of

@@ -21,6 +21,7 @@ use crate::exit::Failure;
 use crate::intake::{Batch, InspectedInput, Intake, Purpose};
 use crate::lead::RowOutcome;
 use crate::ledger::{Claim, Ledger, LedgerError, SenderId, ServiceId};
+use crate::message::Message;
 use crate::phone::{PhoneNumber, PhoneRules};
 use crate::pipeline::{Pacer, RateController, TestSend, send_once};
 use crate::report::Tally;
@@ -84,10 +85,10 @@ impl TestLead {
             let Some(batch) = batches.next().await else {
                 // The reason may be that rows are held back.
                 inputs::refuse_doubtful(&intake)?;
-                return Err(Failure::usage(
-                    text!("no row is ready, so there is nothing to test with"),
-                    text!("{`leadload check` with the same files|“Problems”} shows why"),
-                ));
+                return Err(Failure::usage(message!(
+                    "no row is ready, so there is nothing to test with",
+                    "{`leadload check` with the same files|“Problems”} shows why"
+                )));
             };
             if let Some(first) = first_ready(&intake, &batch?, number, form) {
                 break first;
@@ -156,7 +157,7 @@ fn on_a_list(listing: Listing<'_>) -> Failure {
         "{the number that `--test-to` names|your number} is {list}",
         list
     );
-    Failure::usage(what, hint)
+    Failure::usage(Message::new(what, hint))
 }
 
 /// The number that the lead is sent to.
@@ -176,7 +177,7 @@ fn number(settings: &ImportSettings) -> Result<PhoneNumber, Failure> {
             why = problem.of_typed()
         );
         let hint = text!("write it whole, with `+` and the country code");
-        Failure::usage(what, hint)
+        Failure::usage(Message::new(what, hint))
     })
 }
 

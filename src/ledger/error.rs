@@ -14,22 +14,16 @@ impl From<LedgerError> for Failure {
 }
 
 impl LedgerError {
-    pub(super) fn new(what: impl Into<Text>, hint: impl Into<Text>) -> LedgerError {
-        LedgerError(Message::new(what, hint))
-    }
-
     /// For what somebody has to mend who knows how leadload was set up: `hint` is for the terminal.
     pub(super) fn of_setup(what: impl Into<Text>, hint: &str) -> LedgerError {
-        LedgerError::new(what, text!("{{hint}|{ask_setup}}", hint))
+        LedgerError(Message::new(what, text!("{{hint}|{ask_setup}}", hint)))
     }
 
     pub fn broke_off() -> LedgerError {
-        LedgerError::new(
-            text!(
-                "{the thread that works with the ledger has died|writing down what was sent has ended unexpectedly}"
-            ),
-            text!("{report_bug}; {|start leadload again and }{again}"),
-        )
+        LedgerError(message!(
+            "{the thread that works with the ledger has died|writing down what was sent has ended unexpectedly}",
+            "{report_bug}; {|start leadload again and }{again}"
+        ))
     }
 
     pub(super) fn of_newer_version(
@@ -40,28 +34,24 @@ impl LedgerError {
     ) -> LedgerError {
         let (place, found, known): (Value, _, _) =
             (place.into(), found.to_string(), known.to_string());
-        LedgerError::new(
-            text!(
-                "{place} was written by a newer version of leadload{ (format {found}, this version knows {known})|}",
-                place,
-                found,
-                known
-            ),
-            text!(
-                "{{hint}|install the newest leadload, and start it again}",
-                hint
-            ),
-        )
+        LedgerError(message!(
+            "{place} was written by a newer version of leadload{ (format {found}, this version knows {known})|}",
+            "{{hint}|install the newest leadload, and start it again}",
+            place,
+            found,
+            known,
+            hint
+        ))
     }
 
     /// For a ledger in whose place there is another one now; `back` says what to put back.
     pub(super) fn of_another(what: Text, back: &str) -> LedgerError {
-        LedgerError::new(
+        LedgerError(Message::new(
             what,
             text!(
                 "{put {back}; then {again}. With another ledger, the leads in the `.part` files|{ask_setup} to put it back; with another one, some people} would be sent a second time",
                 back
             ),
-        )
+        ))
     }
 }

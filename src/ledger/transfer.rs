@@ -176,14 +176,12 @@ impl Ledger {
             .find(|(name, tally)| copy.get(*name) != Some(*tally))
         {
             None => Ok(transferred),
-            Some((name, _)) => Err(LedgerError::new(
-                text!(
-                    "the copy `{place}` differs from {ledger} in the table {name}",
-                    place = place.to_string(),
-                    name = *name
-                ),
-                text!("do not use the copy; {report_bug}"),
-            )),
+            Some((name, _)) => Err(LedgerError(message!(
+                "the copy `{place}` differs from {ledger} in the table {name}",
+                "do not use the copy; {report_bug}",
+                place = place.to_string(),
+                name = *name
+            ))),
         }
     }
 }

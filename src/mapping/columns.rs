@@ -11,7 +11,7 @@ use super::header_words::folded;
 use super::phone_column::PhoneColumn;
 use super::rejects_form::RejectsForm;
 use super::spec::{PHONE_COLUMN, SavedMapping};
-use crate::message::{Message, Text};
+use crate::message::Text;
 use crate::source::Header;
 use crate::text::shown_name;
 
@@ -167,20 +167,14 @@ impl<'a> Columns<'a> {
             Some((column, None)) => Ok(Some(column)),
             Some((first, Some(second))) => Err(MappingError::Other {
                 flag: Some(flag),
-                message: Message::new(
-                    text!(
-                        "{`{flag} {name}` fits |}columns {first} and {second} of `{input}`{, which have the same name| have the same name, `{name}`}",
-                        flag,
-                        name = shown_name(name),
-                        first = (first + 1).to_string(),
-                        second = (second + 1).to_string(),
-                        input = self.input
-                    ),
-                    text!(
-                        "{name the column by its number, such as `{flag} {first}`|choose the columns again}",
-                        flag,
-                        first = (first + 1).to_string()
-                    ),
+                message: message!(
+                    "{`{flag} {name}` fits |}columns {first} and {second} of `{input}`{, which have the same name| have the same name, `{name}`}",
+                    "{name the column by its number, such as `{flag} {first}`|choose the columns again}",
+                    flag,
+                    name = shown_name(name),
+                    first = (first + 1).to_string(),
+                    second = (second + 1).to_string(),
+                    input = self.input
                 ),
             }),
         }

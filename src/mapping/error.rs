@@ -107,11 +107,9 @@ impl From<MappingError> for Failure {
 }
 
 impl MappingError {
-    pub(super) fn other(what: Text, hint: Text) -> MappingError {
-        MappingError::Other {
-            flag: None,
-            message: Message::new(what, hint),
-        }
+    pub(super) fn other(message: Message) -> MappingError {
+        let flag = None;
+        MappingError::Other { flag, message }
     }
 
     /// Names all headers of the input, also those that cannot be of the phone column.
@@ -165,18 +163,14 @@ fn no_such_column(flag: &str, column: &str, headers: &[String], input: &str) -> 
         Some(nearest) => text!("did you mean `{name}`? ", name = shown_name(nearest)),
         None => Text::default(),
     };
-    Message::new(
-        text!(
-            "{`{flag} {name}` names no column of `{input}`|`{input}` has no column `{name}`, which was chosen before}",
-            flag,
-            name = shown_name(column),
-            input
-        ),
-        text!(
-            "{{meant}its columns are {headers}|choose the columns again, or go back and choose the list that has it}",
-            meant,
-            headers = headers.to_vec()
-        ),
+    message!(
+        "{`{flag} {name}` names no column of `{input}`|`{input}` has no column `{name}`, which was chosen before}",
+        "{{meant}its columns are {headers}|choose the columns again, or go back and choose the list that has it}",
+        flag,
+        name = shown_name(column),
+        input,
+        meant,
+        headers = headers.to_vec()
     )
 }
 
@@ -214,17 +208,13 @@ fn no_phone_column(
 }
 
 fn several_phone_columns(candidates: &[PhoneCandidate], rows: usize, input: &str) -> Message {
-    Message::new(
-        text!(
-            "{{number} columns of `{input}` have phone numbers: {listed}|several columns have phone numbers}",
-            number = candidates.len(),
-            input,
-            listed = candidates_listed(candidates, rows)
-        ),
-        text!(
-            "{choose one with {--phone-column}, or several in order of preference: each row uses its first usable number. For all of them: {flags}|choose which one is called; if it is empty in a row, another one can be used}",
-            flags = phone_column_flags(candidates)
-        ),
+    message!(
+        "{{number} columns of `{input}` have phone numbers: {listed}|several columns have phone numbers}",
+        "{choose one with {--phone-column}, or several in order of preference: each row uses its first usable number. For all of them: {flags}|choose which one is called; if it is empty in a row, another one can be used}",
+        number = candidates.len(),
+        input,
+        listed = candidates_listed(candidates, rows),
+        flags = phone_column_flags(candidates)
     )
 }
 
@@ -234,32 +224,24 @@ fn several_sheets(sheets: &[SheetRows], input: &str) -> Message {
         format!("`{}` ({rows})", shown_name(&sheet.name))
     });
     let first = sheets.first().map_or("", |sheet| &sheet.name);
-    Message::new(
-        text!(
-            "{{number} sheets of `{input}` have phone numbers: {listed}|several sheets have phone numbers}",
-            number = sheets.len(),
-            input,
-            listed = listed.collect::<Vec<_>>().join(", ")
-        ),
-        text!(
-            "choose {one, such as `--sheet {first}`|the one whose people are meant; the others are not sent}",
-            first = quoted(first)
-        ),
+    message!(
+        "{{number} sheets of `{input}` have phone numbers: {listed}|several sheets have phone numbers}",
+        "choose {one, such as `--sheet {first}`|the one whose people are meant; the others are not sent}",
+        number = sheets.len(),
+        input,
+        listed = listed.collect::<Vec<_>>().join(", "),
+        first = quoted(first)
     )
 }
 
 fn hidden_rows(rows: u64, hidden: u64, first: u64, input: &str) -> Message {
-    Message::new(
-        text!(
-            "{hidden} of {rows:row}{ of `{input}`|} {hidden?is:are} hidden{| in the sheet}, by a filter or by hand{ (the first in line {first})|; the first is row {first} of the sheet}",
-            hidden,
-            rows,
-            input,
-            first = first.to_string()
-        ),
-        text!(
-            "{leave hidden rows out with `--hidden-rows skip`, or send them too with `--hidden-rows send`|choose whether these people are left out}"
-        ),
+    message!(
+        "{hidden} of {rows:row}{ of `{input}`|} {hidden?is:are} hidden{| in the sheet}, by a filter or by hand{ (the first in line {first})|; the first is row {first} of the sheet}",
+        "{leave hidden rows out with `--hidden-rows skip`, or send them too with `--hidden-rows send`|choose whether these people are left out}",
+        hidden,
+        rows,
+        input,
+        first = first.to_string()
     )
 }
 
@@ -273,17 +255,13 @@ fn unknown_marks(column: &NamedMark, words: &[UnknownMark]) -> Message {
         )
     });
     let words = words.reduce(|words, next| text!("{words}, {next}", words, next));
-    Message::new(
-        text!(
-            "{says}, but leadload does not know these words: {words}",
-            says = column.says(),
-            words = words.unwrap_or_else(Text::default)
-        ),
-        text!(
-            "{write yes or no there; or choose the rows to send with `--only {rule}`; if the column says something else, use `{flag} none`|choose whether these people are left out}",
-            rule = quoted(&format!("{}=…", column.name)),
-            flag = column.kind.flag()
-        ),
+    message!(
+        "{says}, but leadload does not know these words: {words}",
+        "{write yes or no there; or choose the rows to send with `--only {rule}`; if the column says something else, use `{flag} none`|choose whether these people are left out}",
+        says = column.says(),
+        words = words.unwrap_or_else(Text::default),
+        rule = quoted(&format!("{}=…", column.name)),
+        flag = column.kind.flag()
     )
 }
 

@@ -117,11 +117,10 @@ impl OnlyRule {
                 ),
                 LIKE_ISO,
             ),
-            None if found.dates == 0 && found.others > 0 => Message::new(
-                text!("{column} has no dates to compare", column),
-                text!(
-                    "{name a column with dates, or compare its text with `=`|choose the rows again under {--only}}"
-                ),
+            None if found.dates == 0 && found.others > 0 => message!(
+                "{column} has no dates to compare",
+                "{name a column with dates, or compare its text with `=`|choose the rows again under {--only}}",
+                column
             ),
             None => return Ok(()),
         };
@@ -259,12 +258,10 @@ fn compared(left: &str) -> Option<(&str, Comparison)> {
 fn date(text: &str, value: &str) -> Result<Date, MappingError> {
     value.trim().parse().map_err(|_| MappingError::Other {
         flag: Some(ONLY),
-        message: Message::new(
-            text!(
-                "`{--only |}{rule}` compares with no date",
-                rule = shown_name(text)
-            ),
-            text!("write the date like 2025-01-31"),
+        message: message!(
+            "`{--only |}{rule}` compares with no date",
+            "write the date like 2025-01-31",
+            rule = shown_name(text)
         ),
     })
 }

@@ -18,7 +18,7 @@ use super::spec::{
     ColumnChoice, HiddenRows, KEEP, MappingSpec, PHONE_COLUMN, REGION_COLUMN, SKIP_COLUMN, VAR,
 };
 use super::{beside, detect, extension_column, header_row, mark, test_leads};
-use crate::message::Text;
+use crate::message::{Message, Text};
 use crate::shell::quoted;
 use crate::source::{Header, RowBatch};
 use crate::text::shown_name;
@@ -32,16 +32,12 @@ impl Mapping {
         spec: &MappingSpec,
     ) -> Result<Mapping, MappingError> {
         if let Some(lost) = RejectsForm::lost_column(&header.names) {
-            return Err(MappingError::other(
-                text!(
-                    "`{input}` has {rejects|rows to fix}, but no longer the column `{lost}`",
-                    input,
-                    lost
-                ),
-                text!(
-                    "put the column back; its cells may be empty. Only with all columns that begin with `leadload_` are the {campaign, the columns and the do-not-call lists of the run|settings of these rows} known"
-                ),
-            ));
+            return Err(MappingError::other(message!(
+                "`{input}` has {rejects|rows to fix}, but no longer the column `{lost}`",
+                "put the column back; its cells may be empty. Only with all columns that begin with `leadload_` are the {campaign, the columns and the do-not-call lists of the run|settings of these rows} known",
+                input,
+                lost
+            )));
         }
         let rejects_form = RejectsForm::of(&header.names);
         let columns = Columns {
@@ -293,19 +289,17 @@ impl Planner<'_> {
                 if spec.saved.as_ref().is_some_and(|saved| saved.has(VAR)) {
                     continue;
                 }
-                return Err(MappingError::other(
-                    text!(
-                        "{|the }column `{name}` {of `{input}` is named by both `--var` and `--skip-column`|is to be sent, and left out too}",
-                        name = shown_name(&columns.headers[column]),
-                        input
-                    ),
-                    text!("{drop one of the two|tick the columns again under {--var}}"),
-                ));
+                return Err(MappingError::other(message!(
+                    "{|the }column `{name}` {of `{input}` is named by both `--var` and `--skip-column`|is to be sent, and left out too}",
+                    "{drop one of the two|tick the columns again under {--var}}",
+                    name = shown_name(&columns.headers[column]),
+                    input
+                )));
             }
             let of_header = || spec.var_names.name(&columns.headers[column]);
             let name = name.or_else(of_header).ok_or_else(|| {
                 let number = (column + 1).to_string();
-                MappingError::other(
+                MappingError::other(Message::new(
                     text!(
                         "column {number} of `{input}` has no header{ that could name a variable|}",
                         number = &number,
@@ -315,7 +309,7 @@ impl Planner<'_> {
                         "give it a name{: `--var NAME={number}`| for the agent, or do not send it}",
                         number
                     ),
-                )
+                ))
             })?;
             variables.push((name, column));
         }
@@ -332,13 +326,11 @@ impl Planner<'_> {
                 header => header.to_owned(),
             });
             if !names.insert(name.clone()) {
-                return Err(MappingError::other(
-                    text!(
-                        "{`--keep` would give the results|the results would have} two columns called `{name}`",
-                        name = shown_name(&name)
-                    ),
-                    text!("{give one of them another name: `--keep NAME=COLUMN`|{ask_setup}}"),
-                ));
+                return Err(MappingError::other(message!(
+                    "{`--keep` would give the results|the results would have} two columns called `{name}`",
+                    "{give one of them another name: `--keep NAME=COLUMN`|{ask_setup}}",
+                    name = shown_name(&name)
+                )));
             }
             kept.push((name, column));
         }
@@ -383,32 +375,19 @@ fn header_is_data(
         if let Some(second) = header_row::second_header(sample) {
             return several_tables(input, line, second);
         }
-        MappingError::other(
-            text!(
-                "the first row of `{input}` (line {line}) looks like a contact, not like {column headers|the names of columns}",
-                input,
-                line = line.to_string()
-            ),
-            text!(
-                "if the file has no {header, say so with {--no-header}; its columns are then called 1, 2, and so on|names of columns, tick “The first row is a person” under {--no-header}}"
-            ),
-        )
+        MappingError::other(message!("the first row of `{input}` (line {line}) looks like a contact, not like {column headers|the names of columns}", "if the file has no {header, say so with {--no-header}; its columns are then called 1, 2, and so on|names of columns, tick “The first row is a person” under {--no-header}}", input, line = line.to_string()))
     })
 }
 
 /// Neither with a header nor without one does such a file have one table.
 fn several_tables(input: &str, line: u64, second: u64) -> MappingError {
-    MappingError::other(
-        text!(
-            "`{input}` seems to have several tables: line {line} looks like a contact, line {second} like the header of a table",
-            input,
-            line = line.to_string(),
-            second = second.to_string()
-        ),
-        text!(
-            "put each table into a file of its own, with {its header in the first line|the names of its columns in the first row}"
-        ),
-    )
+    MappingError::other(message!(
+        "`{input}` seems to have several tables: line {line} looks like a contact, line {second} like the header of a table",
+        "put each table into a file of its own, with {its header in the first line|the names of its columns in the first row}",
+        input,
+        line = line.to_string(),
+        second = second.to_string()
+    ))
 }
 
 /// Refuses a variable that two columns, or a column and `--set`, would fill.
@@ -431,19 +410,15 @@ fn refuse_two_sources(mapping: &Mapping, columns: &Columns<'_>) -> Result<(), Ma
                 ),
                 None => "drop one of the two".to_owned(),
             };
-            return Err(MappingError::other(
-                text!(
-                    "{the variable `{name}` would come from {first} and from {second} in `{input}`|two columns have the name `{name}`: the agent would know only one of them}",
-                    first = source(first),
-                    second = source(column),
-                    name,
-                    input = columns.input
-                ),
-                text!(
-                    "{{hint}|give one of them another name for the agent, or do not send it}",
-                    hint
-                ),
-            ));
+            return Err(MappingError::other(message!(
+                "{the variable `{name}` would come from {first} and from {second} in `{input}`|two columns have the name `{name}`: the agent would know only one of them}",
+                "{{hint}|give one of them another name for the agent, or do not send it}",
+                first = source(first),
+                second = source(column),
+                name,
+                input = columns.input,
+                hint
+            )));
         }
     }
     Ok(())

@@ -30,18 +30,14 @@ impl SavedMapping {
             )
         };
         let message = error.message();
-        MappingError::other(
-            text!(
-                "{what}{; the mapping is in {place}|}",
-                what = message.what.clone(),
-                place = &self.place
-            ),
-            text!(
-                "{{hint}; {advice}|choose the columns again}",
-                hint = message.at_terminal().1.unwrap_or_default(),
-                advice
-            ),
-        )
+        MappingError::other(message!(
+            "{what}{; the mapping is in {place}|}",
+            "{{hint}; {advice}|choose the columns again}",
+            what = message.what.clone(),
+            place = &self.place,
+            hint = message.at_terminal().1.unwrap_or_default(),
+            advice
+        ))
     }
 }
 

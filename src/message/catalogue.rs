@@ -11,8 +11,14 @@ use super::Voice;
 use super::names::NAMES;
 use super::template::{Piece, pieces};
 
-/// The macros whose first literals are templates, and those for the terminal alone.
-const MACROS: [(&str, bool); 3] = [("text", true), ("template", true), ("terminal_text", false)];
+/// The macros whose first literals are templates: whether the page has words for them, and how many.
+const MACROS: [(&str, bool, usize); 5] = [
+    ("text", true, 1),
+    ("template", true, 1),
+    ("message", true, 2),
+    ("terminal_text", false, 1),
+    ("terminal_message", false, 2),
+];
 
 #[test]
 fn the_catalogue_has_every_template_in_both_voices() {
@@ -73,11 +79,14 @@ fn collect(tokens: TokenStream, found: &mut Vec<(String, bool)>) {
         let is_call = at > 0 && tokens[at - 1].to_string() == "!";
         let called = MACROS
             .iter()
-            .find(|(of, _)| is_call && name.as_deref() == Some(of));
-        if let Some((_, is_for_page)) = called
-            && let Some(TokenTree::Literal(literal)) = group.stream().into_iter().next()
-        {
-            found.push((unescaped(&literal.to_string()), *is_for_page));
+            .find(|(of, ..)| is_call && name.as_deref() == Some(of));
+        if let Some((_, is_for_page, templates)) = called {
+            // Between two of them stands a comma.
+            for token in group.stream().into_iter().step_by(2).take(*templates) {
+                if let TokenTree::Literal(literal) = token {
+                    found.push((unescaped(&literal.to_string()), *is_for_page));
+                }
+            }
         }
         // Texts stand in texts, and all literals of advice are templates.
         if is_call && name.as_deref() == Some("advice") {

@@ -63,6 +63,30 @@ macro_rules! value {
     };
 }
 
+/// Makes a [`Message`]: the templates of what happened and of what to do, and the values of both.
+macro_rules! message {
+    ($what:expr, $hint:expr $(, $name:ident $(= $value:expr)?)* $(,)?) => {{
+        const TEMPLATES: [$crate::message::Template; 2] =
+            $crate::message::Template::pair($what, $hint, &[$(stringify!($name)),*], true);
+        $crate::message::Message::of_templates(
+            TEMPLATES,
+            vec![$((stringify!($name), value!($name $(= $value)?))),*],
+        )
+    }};
+}
+
+/// Makes a [`Message`] in words for the terminal alone.
+macro_rules! terminal_message {
+    ($what:expr, $hint:expr $(, $name:ident $(= $value:expr)?)* $(,)?) => {{
+        const TEMPLATES: [$crate::message::Template; 2] =
+            $crate::message::Template::pair($what, $hint, &[$(stringify!($name)),*], false);
+        $crate::message::Message::of_templates(
+            TEMPLATES,
+            vec![$((stringify!($name), value!($name $(= $value)?))),*],
+        )
+    }};
+}
+
 /// Makes a [`Template`] without places for values.
 macro_rules! template {
     ($template:expr) => {
@@ -99,6 +123,13 @@ impl Message {
             what: what.into(),
             rest: vec![Part::Hint(hint.into())],
         }
+    }
+
+    pub fn of_templates(
+        [what, hint]: [Template; 2],
+        values: Vec<(&'static str, Value)>,
+    ) -> Message {
+        Message::new(Text::new(what, values.clone()), Text::new(hint, values))
     }
 
     pub fn without_hint(what: impl Into<Text>) -> Message {

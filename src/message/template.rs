@@ -51,12 +51,7 @@ impl Template {
     /// While it is compiled, if a place has no value, a value no place, or the page would name a
     /// flag or a command.
     pub const fn new(text: &'static str, values: &[&str]) -> Template {
-        check(text.as_bytes(), 0, text.len(), values, true);
-        check_values(text.as_bytes(), values);
-        Template {
-            text,
-            is_for_page: true,
-        }
+        Template::pair(text, "", values, true)[0]
     }
 
     /// A template for what only a terminal can show.
@@ -65,12 +60,40 @@ impl Template {
     ///
     /// While it is compiled, if a place has no value, or a value no place.
     pub const fn for_terminal(text: &'static str, values: &[&str]) -> Template {
-        check(text.as_bytes(), 0, text.len(), values, false);
-        check_values(text.as_bytes(), values);
-        Template {
-            text,
-            is_for_page: false,
+        Template::pair(text, "", values, false)[0]
+    }
+
+    /// Two templates that share their values.
+    ///
+    /// # Panics
+    ///
+    /// As for one.
+    pub const fn pair(
+        first: &'static str,
+        second: &'static str,
+        values: &[&str],
+        is_for_page: bool,
+    ) -> [Template; 2] {
+        let texts = [first, second];
+        check(texts[0].as_bytes(), 0, texts[0].len(), values, is_for_page);
+        check(texts[1].as_bytes(), 0, texts[1].len(), values, is_for_page);
+        let mut value = 0;
+        while value < values.len() {
+            let has_place = has_place(texts[0].as_bytes(), values[value])
+                || has_place(texts[1].as_bytes(), values[value]);
+            assert!(has_place, "a value has no place");
+            value += 1;
         }
+        [
+            Template {
+                text: first,
+                is_for_page,
+            },
+            Template {
+                text: second,
+                is_for_page,
+            },
+        ]
     }
 
     /// Any text, as it is.
@@ -168,22 +191,18 @@ const fn check_place(text: &[u8], from: usize, to: usize, values: &[&str]) {
     assert!(is_known, "a place has neither a value nor a name");
 }
 
-/// Checks that each value has a place.
-const fn check_values(text: &[u8], values: &[&str]) {
-    let mut value = 0;
-    while value < values.len() {
-        let (name, mut from, mut has_place) = (values[value], 0, false);
-        while let Some(at) = find(text, from, text.len(), name) {
-            let end = at + name.len();
-            has_place |= at > 0
-                && text[at - 1] == b'{'
-                && end < text.len()
-                && matches!(text[end], b'}' | b':' | b'?');
-            from = end;
-        }
-        assert!(has_place, "a value has no place");
-        value += 1;
+/// Whether a value has a place in the text.
+const fn has_place(text: &[u8], name: &str) -> bool {
+    let (mut from, mut found) = (0, false);
+    while let Some(at) = find(text, from, text.len(), name) {
+        let end = at + name.len();
+        found |= at > 0
+            && text[at - 1] == b'{'
+            && end < text.len()
+            && matches!(text[end], b'}' | b':' | b'?');
+        from = end;
     }
+    found
 }
 
 /// Where the brace that is opened here is closed; the end of the text if it is not.

@@ -211,12 +211,10 @@ fn text(form: Form, json: &Json, folder: &Path) -> Result<OsString, InvalidValue
         (Form::File, Json::String(text)) if !is_no_path(text) => {
             let path = resolve(folder, text);
             if looks_secret(text) && !folder.as_os_str().is_empty() && !path.exists() {
-                return Err(InvalidValue::Form(Message::new(
-                    terminal_text!(
-                        "names no file: {text}",
-                        text = message::Value::Place(text.clone())
-                    ),
-                    terminal_text!("put the token into a file, and write that file's name here"),
+                return Err(InvalidValue::Form(terminal_message!(
+                    "names no file: {text}",
+                    "put the token into a file, and write that file's name here",
+                    text = message::Value::Place(text.clone())
                 )));
             }
             Ok(path.into())

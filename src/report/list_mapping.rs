@@ -64,15 +64,11 @@ impl ListMapping {
         });
         let changes =
             changes.reduce(|first, second| text!("{first} and {second}", first, second))?;
-        Some(Message::new(
-            text!(
-                "{{changes}, compared with {last}, the last complete run of the list at this path|compared with the last time that this list was sent, {changes}}",
-                changes,
-                last
-            ),
-            text!(
-                "{look whether that is meant; `--skip-column` leaves a column out|{--var} shows what is sent}"
-            ),
+        Some(message!(
+            "{{changes}, compared with {last}, the last complete run of the list at this path|compared with the last time that this list was sent, {changes}}",
+            "{look whether that is meant; `--skip-column` leaves a column out|{--var} shows what is sent}",
+            changes,
+            last
         ))
     }
 }

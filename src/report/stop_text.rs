@@ -299,10 +299,7 @@ mod tests {
     fn a_stop_says_what_else_would_have_ended_the_run() {
         let results = Stop::new(StopReason::ResultsEnded);
         let token = Stop::new(StopReason::TokenReplaced);
-        let disk = Stop::error(
-            StoppedBy::Disk,
-            Message::new(text!("it is full"), text!("free space")),
-        );
+        let disk = Stop::error(StoppedBy::Disk, message!("it is full", "free space"));
         let refused =
             "the service does not accept the token, and the token file holds another one now";
         for (stop, text) in [

@@ -130,15 +130,7 @@ impl SuppressionList {
         let days = Zoned::now().date().since(changed).ok()?.get_days();
         let name = self.input.name();
         (days > MAX_REGISTRY_DAYS).then(|| {
-            Message::new(
-                text!(
-                    "the do-not-call list `{name}` is {days} days old, and a copy of the American registry must not be older than {most}",
-                    name,
-                    days = days.to_string(),
-                    most = MAX_REGISTRY_DAYS.to_string()
-                ),
-                text!("download it again: people who have signed up since then would be called"),
-            )
+            message!("the do-not-call list `{name}` is {days} days old, and a copy of the American registry must not be older than {most}", "download it again: people who have signed up since then would be called", name, days = days.to_string(), most = MAX_REGISTRY_DAYS.to_string())
         })
     }
 }
@@ -281,11 +273,9 @@ impl SuppressionList {
         doubts: bool,
     ) -> Result<SuppressionList, Message> {
         if path.as_os_str() == "-" && purpose == Use::Import {
-            return Err(Message::new(
-                text!(
-                    "{`--suppress -` would read the do-not-call list from standard input|the do-not-call list has no name}"
-                ),
-                text!("{put the list into a file and use that|remove the list, and add it again}"),
+            return Err(message!(
+                "{`--suppress -` would read the do-not-call list from standard input|the do-not-call list has no name}",
+                "{put the list into a file and use that|remove the list, and add it again}"
             ));
         }
         let input = Input::open_list(path).map_err(|error| error.message)?;
@@ -485,16 +475,12 @@ impl Gathered<'_> {
         let Some(unusable) = unusable.filter(|_| !is_other_file) else {
             return Ok(());
         };
-        Err(Message::new(
-            text!(
-                "the do-not-call list `{name}` has lines that cannot be used: {unusable}",
-                name,
-                unusable
-            ),
-            text!(
-                "{{untouched}, since |}these people might be called by mistake; correct the lines {(delete one only if it is no phone number), then {again}; numbers without a country code need {--region}, or `--assume-plus` if only the + is missing|in the file, with + and the country code before each number, and add the list again; delete a line only if it is no phone number}",
-                untouched = self.purpose.untouched()
-            ),
+        Err(message!(
+            "the do-not-call list `{name}` has lines that cannot be used: {unusable}",
+            "{{untouched}, since |}these people might be called by mistake; correct the lines {(delete one only if it is no phone number), then {again}; numbers without a country code need {--region}, or `--assume-plus` if only the + is missing|in the file, with + and the country code before each number, and add the list again; delete a line only if it is no phone number}",
+            name,
+            unusable,
+            untouched = self.purpose.untouched()
         ))
     }
 

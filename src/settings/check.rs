@@ -38,9 +38,9 @@ pub(super) fn quoted(options: &Options) -> Option<(&'static Declaration, Message
         let is_place = field.form() == Form::File || declared.key == "base_url";
         is_place && field.texts().iter().any(has_marks)
     })?;
-    let message = Message::new(
-        terminal_text!("the value is in quotation marks"),
-        terminal_text!("leave them out: they would be part of it"),
+    let message = terminal_message!(
+        "the value is in quotation marks",
+        "leave them out: they would be part of it"
     );
     Some((declared, message))
 }

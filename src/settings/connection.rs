@@ -58,12 +58,10 @@ impl Service {
         }
         let Some(base_url) = base_url(&options)? else {
             let hint = where_to_find_one(layers);
-            bail!(Message::new(
-                text!("no {service is given|calling service is set up}"),
-                text!(
-                    "{{hint}|give its address and the access token under {--base-url}}",
-                    hint
-                ),
+            bail!(message!(
+                "no {service is given|calling service is set up}",
+                "{{hint}|give its address and the access token under {--base-url}}",
+                hint
             ));
         };
         let token = token(layers)?;
@@ -122,14 +120,10 @@ pub(super) fn token(layers: &Layers) -> Result<Token> {
     }
     let why = layers.withheld.as_ref();
     let why = why.map_or_else(String::new, |why| format!(": {why}"));
-    bail!(Message::new(
-        text!(
-            "no access token is {given{why}|stored for this address}",
-            why
-        ),
-        text!(
-            "{run `leadload config init` once; in scripts set LEADLOAD_TOKEN, or name a file with `--token-file`|paste it under {--token-file}}"
-        ),
+    bail!(message!(
+        "no access token is {given{why}|stored for this address}",
+        "{run `leadload config init` once; in scripts set LEADLOAD_TOKEN, or name a file with `--token-file`|paste it under {--token-file}}",
+        why
     ))
 }
 

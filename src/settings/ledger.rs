@@ -79,9 +79,9 @@ fn is_mistyped_address(text: &str) -> bool {
 
 fn default_file() -> Result<PathBuf, Message> {
     let folder = state_folder().ok_or_else(|| {
-        Message::new(
-            terminal_text!("there is no home folder to keep the ledger in"),
-            terminal_text!("name a file for it with `--ledger` or LEADLOAD_LEDGER"),
+        terminal_message!(
+            "there is no home folder to keep the ledger in",
+            "name a file for it with `--ledger` or LEADLOAD_LEDGER"
         )
     })?;
     Ok(folder.join("ledger.sqlite3"))

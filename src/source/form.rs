@@ -120,14 +120,10 @@ impl Input {
         }
         let text = TextForm::detect(self, &first, choice).map_err(unreadable)?;
         if choice.sheet.is_some() {
-            let message = Message::new(
-                text!(
-                    "`{name}` is not a spreadsheet, so it has no sheet to choose",
-                    name
-                ),
-                text!(
-                    "{leave `--sheet` out|choose how it is read under “Does this look wrong?”, or choose the workbook again}"
-                ),
+            let message = message!(
+                "`{name}` is not a spreadsheet, so it has no sheet to choose",
+                "{leave `--sheet` out|choose how it is read under “Does this look wrong?”, or choose the workbook again}",
+                name
             );
             return Err(SourceError::unusable(message));
         }

@@ -57,13 +57,15 @@ impl Input {
         let kind = std::fs::metadata(path).map_err(unreadable)?.file_type();
         if !kind.is_file() {
             let message = match kind.is_dir() {
-                true => Message::new(
-                    text!("`{name}` is a folder, not a file", name),
-                    text!("{name|choose} the file itself"),
+                true => message!(
+                    "`{name}` is a folder, not a file",
+                    "{name|choose} the file itself",
+                    name
                 ),
-                false => Message::new(
-                    text!("`{name}` is a device or a pipe, not a file", name),
-                    text!("{pipe it in, with `-` for the name|choose the file itself}"),
+                false => message!(
+                    "`{name}` is a device or a pipe, not a file",
+                    "{pipe it in, with `-` for the name|choose the file itself}",
+                    name
                 ),
             };
             return Err(SourceError::unusable(message));
@@ -232,12 +234,11 @@ fn no_such_file(path: &Path, name: &str) -> Message {
         }
         None => terminal_text!("check the name and the folder"),
     };
-    Message::new(
-        text!(
-            "{cannot read `{name}`: there is no such file|`{name}` is not at its place any more}",
-            name
-        ),
-        text!("{{at_terminal}|choose it again}", at_terminal),
+    message!(
+        "{cannot read `{name}`: there is no such file|`{name}` is not at its place any more}",
+        "{{at_terminal}|choose it again}",
+        name,
+        at_terminal
     )
 }
 

@@ -117,37 +117,30 @@ impl SourceError {
     fn no_spool(error: &io::Error) -> SourceError {
         let folder = std::env::temp_dir();
         let why = paths::reason(&folder.join("leads"), error);
-        let message = Message::new(
-            terminal_text!(
-                "standard input cannot be stored in `{folder}`, the folder for temporary files: {why}",
-                folder = folder.display().to_string(),
-                why
-            ),
-            terminal_text!(
-                "make sure that it is there, has free space and can be written to, or name another folder in {variable}",
-                variable = FOLDER_VARIABLE
-            ),
+        let message = terminal_message!(
+            "standard input cannot be stored in `{folder}`, the folder for temporary files: {why}",
+            "make sure that it is there, has free space and can be written to, or name another folder in {variable}",
+            folder = folder.display().to_string(),
+            why,
+            variable = FOLDER_VARIABLE
         );
         SourceError::new(StoppedBy::Disk, message)
     }
 
     pub fn changed(name: &str) -> SourceError {
-        let message = Message::new(
-            text!("`{name}` was changed while leadload was reading it", name),
-            text!(
-                "close it in the program that changes it, then {again}{|, or choose it again as a new list}"
-            ),
+        let message = message!(
+            "`{name}` was changed while leadload was reading it",
+            "close it in the program that changes it, then {again}{|, or choose it again as a new list}",
+            name
         );
         SourceError::new(StoppedBy::Input, message)
     }
 
     /// Reading ended for an unknown reason: a bug of this program.
     pub fn broke_off() -> SourceError {
-        let message = Message::new(
-            text!("reading the input ended unexpectedly"),
-            text!(
-                "{again}{, and report this if it recurs|; if it happens again, start leadload again}"
-            ),
+        let message = message!(
+            "reading the input ended unexpectedly",
+            "{again}{, and report this if it recurs|; if it happens again, start leadload again}"
         );
         SourceError::new(StoppedBy::Input, message)
     }

@@ -212,12 +212,10 @@ pub async fn results_workbook(
         return Ok(place);
     }
     if !is_its_list {
-        return Err(Failure::usage(
-            text!(
-                "the workbook with the list and its results is no longer as it was made, and the list is gone"
-            ),
-            text!("download the results as CSV"),
-        ));
+        return Err(Failure::usage(message!(
+            "the workbook with the list and its results is no longer as it was made, and the list is gone",
+            "download the results as CSV"
+        )));
     }
     let mut request = site.request(&record)?;
     let surveyed = inputs::survey(&mut request).await?;
@@ -281,10 +279,11 @@ fn make<E: std::fmt::Display>(
     write: impl FnOnce(&File) -> Result<(), E>,
 ) -> Result<(), Failure> {
     let fail = |why: String| {
-        Failure::usage(
-            text!("the file cannot be made: {why}", why),
-            text!("free some space and try again"),
-        )
+        Failure::usage(message!(
+            "the file cannot be made: {why}",
+            "free some space and try again",
+            why
+        ))
     };
     let file = crate::private_file::beside(path).map_err(|error| fail(error.to_string()))?;
     write(file.as_file()).map_err(|error| fail(error.to_string()))?;

@@ -233,9 +233,9 @@ fn wanted(site: &Site, run: RunId) -> Result<Wanted, Failure> {
     let mut settings = FollowUpSettings::new(&layers).or_stopped(StoppedBy::Usage)?;
     settings.service = site.service(&layers)?;
     let ledger = site.ledger_place()?.ok_or_else(|| {
-        let message = Message::new(
-            text!("leadload keeps no record of what was sent"),
-            text!("remove the leads in the service's own screens"),
+        let message = message!(
+            "leadload keeps no record of what was sent",
+            "remove the leads in the service's own screens"
         );
         Failure::new(StoppedBy::Usage, message)
     })?;
@@ -258,19 +258,17 @@ async fn undo_leads(
     let (leads, older) = (undo.leads(), undo.older());
     work.lock().older = older;
     if older > agreed.older {
-        let message = Message::new(
-            text!(
-                "{older:lead} of this list {older?was:were} in the campaign before it was sent, so nothing was removed yet",
-                older
-            ),
-            text!("press “Undo” to remove the others"),
+        let message = message!(
+            "{older:lead} of this list {older?was:were} in the campaign before it was sent, so nothing was removed yet",
+            "press “Undo” to remove the others",
+            older
         );
         return Err(Failure::new(StoppedBy::Usage, message));
     }
     if leads > agreed.leads {
-        let message = Message::new(
-            text!("meanwhile this list has other leads, so nothing was removed"),
-            text!("look how many there are, and choose again"),
+        let message = message!(
+            "meanwhile this list has other leads, so nothing was removed",
+            "look how many there are, and choose again"
         );
         return Err(Failure::new(StoppedBy::Usage, message));
     }
@@ -324,9 +322,9 @@ fn what_was_found(found: &Reconciled) -> String {
 }
 
 fn busy() -> Failure {
-    let message = Message::new(
-        text!("another list is being sent, or its leads are being removed"),
-        text!("stop that, or wait until it has ended, then try again"),
+    let message = message!(
+        "another list is being sent, or its leads are being removed",
+        "stop that, or wait until it has ended, then try again"
     );
     Failure::new(StoppedBy::Busy, message)
 }

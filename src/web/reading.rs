@@ -74,10 +74,7 @@ async fn read(site: &Site, job: &Arc<Job>, rows: &Arc<AtomicU64>) -> Result<List
     let request = site.request(&job.record())?;
     let mut surveyed = inputs::survey_forms(&request).await?;
     let Some(inspected) = surveyed.pop() else {
-        return Err(Failure::usage(
-            text!("there is no list"),
-            text!("choose one"),
-        ));
+        return Err(Failure::usage(message!("there is no list", "choose one")));
     };
     if has_results_header(&inspected.header.names) {
         return Err(results_file(inspected.input.name()));

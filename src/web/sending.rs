@@ -24,7 +24,6 @@ use crate::exit::{Failure, OrStopped, StoppedBy};
 use crate::import::campaign_list::no_campaign;
 use crate::import::{Import, OpenLedger, Prepared, WorkTime, inputs, send};
 use crate::lead::RunId;
-use crate::message::Message;
 use crate::options::Given;
 use crate::paths::folder_of;
 use crate::private_file;
@@ -196,13 +195,11 @@ fn refuse_another_run(
         return Ok(());
     }
     let name = printable(&record.name);
-    Err(Failure::usage(
-        text!(
-            "{name} or its settings were changed after it was sent in part, so nothing more was sent",
-            name
-        ),
-        text!("look at what would be sent now; who has been sent is left out"),
-    ))
+    Err(Failure::usage(message!(
+        "{name} or its settings were changed after it was sent in part, so nothing more was sent",
+        "look at what would be sent now; who has been sent is left out",
+        name
+    )))
 }
 
 /// Opens the ledger. If another program sends, this waits until it has ended, and the page says who
@@ -282,9 +279,9 @@ pub fn refuse_other_service(site: &Site, record: &JobRecord) -> Result<(), Failu
     if record.service == site.service_name() {
         return Ok(());
     }
-    let message = Message::new(
-        text!("this list was prepared for another service"),
-        text!("choose its campaign again"),
+    let message = message!(
+        "this list was prepared for another service",
+        "choose its campaign again"
     );
     Err(Failure::new(StoppedBy::Usage, message))
 }

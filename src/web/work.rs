@@ -14,7 +14,6 @@ use super::job::{Job, JobState};
 use super::trouble::Trouble;
 use crate::exit::{Failure, StoppedBy};
 use crate::import::service;
-use crate::message::Message;
 
 /// Begins the work, whose result goes to `done`.
 pub fn begin<T, F>(
@@ -140,9 +139,9 @@ impl<T> Ending<T> {
 
 impl<T> Drop for Ending<T> {
     fn drop(&mut self) {
-        let message = Message::new(
-            text!("something went wrong in leadload itself"),
-            text!("try it again; if it happens again, start leadload again"),
+        let message = message!(
+            "something went wrong in leadload itself",
+            "try it again; if it happens again, start leadload again"
         );
         self.pass_on(Err(Failure::new(StoppedBy::Input, message)));
     }

@@ -21,12 +21,10 @@ use crate::text::{counted, printable, quoted_value};
 pub(super) async fn init(layers: &Layers, terminal: &Terminal) -> Result<ExitCode, Failure> {
     let options = layers.options();
     if options.connection.sandbox == Some(true) {
-        return Err(Failure::usage(
-            terminal_text!("the sandbox needs no profile: any command takes `--sandbox`"),
-            terminal_text!(
-                "give the address of your service, or leave out `--sandbox` to be asked for it"
-            ),
-        ));
+        return Err(Failure::usage(terminal_message!(
+            "the sandbox needs no profile: any command takes `--sandbox`",
+            "give the address of your service, or leave out `--sandbox` to be asked for it"
+        )));
     }
     let mut setup = Setup {
         new: NewProfile::new(layers).or_stopped(StoppedBy::Usage)?,
@@ -59,14 +57,10 @@ impl Setup<'_> {
         let given_url = self.new.base_url().or_stopped(StoppedBy::Usage)?;
         let given_token = self.new.token().or_stopped(StoppedBy::Usage)?;
         if (given_url.is_none() || given_token.is_none()) && !self.can_ask {
-            return Err(Failure::usage(
-                terminal_text!(
-                    "there is no terminal to ask for the service's address and the token"
-                ),
-                terminal_text!(
-                    "give both: `leadload config init --base-url URL --token-file FILE`; LEADLOAD_TOKEN works instead of the file"
-                ),
-            ));
+            return Err(Failure::usage(terminal_message!(
+                "there is no terminal to ask for the service's address and the token",
+                "give both: `leadload config init --base-url URL --token-file FILE`; LEADLOAD_TOKEN works instead of the file"
+            )));
         }
         self.confirm().await?;
         let (mut base_url, mut token) = (given_url.clone(), given_token.clone());
@@ -119,14 +113,14 @@ impl Setup<'_> {
         let name = quoted_value(&self.new.name);
         if !self.can_ask {
             let file = self.new.file.display();
-            return Err(Failure::usage(
+            return Err(Failure::usage(Message::new(
                 Text::terminal(format!(
                     "there is already a profile {name} in `{file}`, and no terminal to ask whether to replace its address and token"
                 )),
                 terminal_text!(
                     "choose another name with `--profile`, or remove that profile from the file"
                 ),
-            ));
+            )));
         }
         let service = self.new.present_url().map(|url| format!(", for {url}"));
         let question = format!(

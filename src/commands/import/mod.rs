@@ -152,10 +152,8 @@ fn refuse_save_mapping(options: &Options) -> Result<(), Failure> {
     if options.mapping.save_mapping.is_none() {
         return Ok(());
     }
-    Err(Failure::usage(
-        terminal_text!(
-            "`--save-mapping` is for `leadload check`, which shows the mapping that it saves"
-        ),
-        terminal_text!("run the same command with `check` instead of `import`"),
-    ))
+    Err(Failure::usage(terminal_message!(
+        "`--save-mapping` is for `leadload check`, which shows the mapping that it saves",
+        "run the same command with `check` instead of `import`"
+    )))
 }

@@ -26,12 +26,12 @@ pub(super) fn run(
     let options = layers.options();
     let format = options.output.format();
     let Some(ledger) = Ledger::read(place)? else {
-        return Err(Failure::usage(
+        return Err(Failure::usage(Message::new(
             Text::terminal(format!("there is no ledger `{place}` to copy")),
             terminal_text!(
                 "the first import creates it; if yours is elsewhere, name it with `--ledger`"
             ),
-        ));
+        )));
     };
     // A ledger that moves must not get any more leads where it was.
     let _locks = match args.from {
@@ -45,10 +45,10 @@ pub(super) fn run(
     let to = &args.to;
     let refused = |what| {
         let why = format!("`{}` is {what}", to.display());
-        Err(Failure::usage(
+        Err(Failure::usage(Message::new(
             Text::terminal(why),
             terminal_text!("name another file with `--to`"),
-        ))
+        )))
     };
     if place.owns(to) {
         return refused("the ledger itself, or a file beside it");
@@ -90,12 +90,12 @@ fn to_server(
 ) -> Result<String, Failure> {
     let mut copy = Ledger::open(to)?;
     if !copy.is_empty()? {
-        return Err(Failure::usage(
+        return Err(Failure::usage(Message::new(
             Text::terminal(format!("the ledger `{to}` is in use already")),
             terminal_text!(
                 "`leadload runs copy` needs one that is empty: name another database with `--to`"
             ),
-        ));
+        )));
     }
     let copied = ledger.transfer(&mut copy, to, moves)?;
     Ok(match format {
@@ -116,12 +116,12 @@ fn put_in_place(part: NamedTempFile, to: &Path) -> io::Result<u64> {
 /// The existing file may be the only good copy.
 fn already_there(to: &Path) -> Failure {
     let to = to.display();
-    Failure::usage(
+    Failure::usage(Message::new(
         Text::terminal(format!(
             "`{to}` exists already, and `leadload runs copy` replaces no file"
         )),
         terminal_text!("name another file with `--to`, such as one with today's date"),
-    )
+    ))
 }
 
 fn busy(to: &Path) -> Failure {

@@ -9,7 +9,7 @@ use crate::cli::runs::ExportArgs;
 use crate::exit::{Failure, OrStopped, StoppedBy};
 use crate::lead::{CampaignId, Counts, RunId};
 use crate::ledger::{ExportedRow, InputRecord, LedgerPlace, RunRecord, Selection};
-use crate::message::Text;
+use crate::message::{Message, Text};
 use crate::options::Format;
 use crate::report::{console, export_json, export_text};
 use crate::results::{
@@ -90,18 +90,18 @@ pub(super) fn campaign(
     let shown = shown_name(&name);
     match (ids.next(), ids.next()) {
         (Some(id), None) => Ok(Some(id)),
-        (Some(one), Some(other)) => Err(Failure::usage(
+        (Some(one), Some(other)) => Err(Failure::usage(Message::new(
             Text::terminal(format!(
                 "`{shown}` has been the name of several campaigns, such as {one} and {other}"
             )),
             terminal_text!("give the id instead of the name"),
-        )),
-        (None, _) => Err(Failure::usage(
+        ))),
+        (None, _) => Err(Failure::usage(Message::new(
             Text::terminal(format!(
                 "none of these runs was started with a campaign called `{shown}`"
             )),
             terminal_text!("give its id; `leadload campaigns` lists them"),
-        )),
+        ))),
     }
 }
 
@@ -112,10 +112,10 @@ pub(super) fn refuse_place(
     layers: &Layers,
 ) -> Result<(), Failure> {
     if matches!(results.to_str(), Some("-" | "none")) {
-        return Err(Failure::usage(
-            terminal_text!("this needs a file"),
-            terminal_text!("name it with `--results FILE`"),
-        ));
+        return Err(Failure::usage(terminal_message!(
+            "this needs a file",
+            "name it with `--results FILE`"
+        )));
     }
     let inputs = known.runs.iter().flat_map(|run| &run.inputs);
     let inputs = inputs.filter_map(|input| input.path.as_deref());

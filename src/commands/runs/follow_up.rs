@@ -16,7 +16,7 @@ use crate::follow_up::{self, Target, Undo, Wanted};
 use crate::import::service;
 use crate::lead::RunId;
 use crate::ledger::{LedgerPlace, RunRecord, UndoStatus, this_user_here};
-use crate::message::Text;
+use crate::message::{Message, Text};
 use crate::options::{Format, LogFormat, Options};
 use crate::report::{
     Log, WHY_KEPT, age_unknown, console, count_bar, leads_to_remove, reconcile_failure_json,
@@ -136,12 +136,10 @@ async fn perform(
 
 async fn confirm(undo: &Undo, terminal: &Terminal, log_format: LogFormat) -> Result<(), Failure> {
     if !ask::can_ask(log_format) {
-        return Err(Failure::usage(
-            terminal_text!("this needs your confirmation, and there is no terminal to ask for it"),
-            terminal_text!(
-                "add `--yes` to do it without a question; `--dry-run` shows what would be done"
-            ),
-        ));
+        return Err(Failure::usage(terminal_message!(
+            "this needs your confirmation, and there is no terminal to ask for it",
+            "add `--yes` to do it without a question; `--dry-run` shows what would be done"
+        )));
     }
     let question = match (undo.leads(), undo.counts().of(UndoStatus::Unknown)) {
         (0, 0) => {
@@ -264,7 +262,7 @@ fn chosen(ledger: &LedgerPlace, run: RunArg) -> Result<RunRecord, Failure> {
         // Says it if there are none at all.
         None => match known.named(RunArg::Last) {
             Err(none) => Err(none),
-            Ok(last) => Err(Failure::usage(
+            Ok(last) => Err(Failure::usage(Message::new(
                 Text::terminal(format!(
                     "the ledger `{ledger}` knows no run that {} has started on {}: the last one, run {}, was started by {}",
                     here.1,
@@ -273,7 +271,7 @@ fn chosen(ledger: &LedgerPlace, run: RunArg) -> Result<RunRecord, Failure> {
                     printable(&last.people())
                 )),
                 terminal_text!("name the run by its number; `leadload runs` lists them"),
-            )),
+            ))),
         },
     }
 }

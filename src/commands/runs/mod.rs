@@ -45,10 +45,10 @@ pub fn run(args: &RunsArgs, layers: &Layers, log: &Log) -> Result<ExitCode, Fail
     let text = match &args.command {
         None => list(layers, args.last, format, &ledger),
         Some(RunsCommand::List(of)) => list(layers, of.last.or(args.last), format, &ledger),
-        Some(_) if args.last.is_some() => Err(Failure::usage(
-            terminal_text!("`--last` goes with `leadload runs list`"),
-            terminal_text!("leave it out; a single run is named by its number, or as `last`"),
-        )),
+        Some(_) if args.last.is_some() => Err(Failure::usage(terminal_message!(
+            "`--last` goes with `leadload runs list`",
+            "leave it out; a single run is named by its number, or as `last`"
+        ))),
         Some(RunsCommand::Show(show)) => self::show(&ledger, show.run, format),
         Some(RunsCommand::Export(export)) => export::run(&ledger, export, layers),
         Some(RunsCommand::Copy(copy)) => copy::run(&ledger, copy, layers),
@@ -118,14 +118,14 @@ impl KnownRuns {
         };
         let place = &self.place;
         let unknown = || match name {
-            RunArg::Named(name) if !self.runs.is_empty() => Failure::usage(
+            RunArg::Named(name) if !self.runs.is_empty() => Failure::usage(Message::new(
                 Text::terminal(format!("there is no run {name} in the ledger `{place}`")),
                 terminal_text!("`leadload runs` lists them"),
-            ),
-            _ => Failure::usage(
+            )),
+            _ => Failure::usage(Message::new(
                 Text::terminal(format!("there are no runs yet in the ledger `{place}`")),
                 terminal_text!("if your ledger is elsewhere, name it with `--ledger`"),
-            ),
+            )),
         };
         found.ok_or_else(unknown)
     }

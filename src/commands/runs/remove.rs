@@ -172,16 +172,16 @@ fn campaign_of(
         (Some(service), known) if known.contains(&&**service) => service,
         (None, [only]) => only,
         (_, []) => {
-            return Err(Failure::usage(
+            return Err(Failure::usage(Message::new(
                 Text::terminal(format!(
                     "there are no runs yet in the ledger `{}`",
                     known.place
                 )),
                 terminal_text!("if your ledger is elsewhere, name it with `--ledger`"),
-            ));
+            )));
         }
         (_, several) => {
-            return Err(Failure::usage(
+            return Err(Failure::usage(Message::new(
                 Text::terminal(format!(
                     "it is not clear whose campaign is meant: the ledger knows `{}`",
                     printable(&several.join("`, `"))
@@ -189,16 +189,16 @@ fn campaign_of(
                 terminal_text!(
                     "name one of them with LEADLOAD_BASE_URL, or choose its profile with `--profile`"
                 ),
-            ));
+            )));
         }
     };
     let runs = known.runs.iter().filter(|run| run.service == service);
     let id = campaign(&runs.collect::<Vec<&RunRecord>>(), Some(name))?;
     let empty = || {
-        Failure::usage(
-            terminal_text!("`--campaign` is empty"),
-            terminal_text!("give the id of the campaign"),
-        )
+        Failure::usage(terminal_message!(
+            "`--campaign` is empty",
+            "give the id of the campaign"
+        ))
     };
     Ok((service.to_owned(), id.ok_or_else(empty)?))
 }
@@ -234,10 +234,10 @@ fn ask(
 ) -> Result<(), Failure> {
     let [verb, done] = done;
     if !ask::can_ask(options.log.format()) {
-        return Err(Failure::usage(
+        return Err(Failure::usage(Message::new(
             terminal_text!("this needs your confirmation, and there is no terminal to ask for it"),
             Text::terminal(format!("add `--yes` to {verb} without a question")),
-        ));
+        )));
     }
     console::note(list);
     if ask::interruptible(done, async |terminal| terminal.yes(question).await)? {

@@ -63,13 +63,11 @@ impl PostgresLedger {
             work(sql).map(Some)
         })?;
         done.ok_or_else(|| {
-            LedgerError::new(
-                text!(
-                    "a run began to send while {place} was to be changed",
-                    place = self.place()
-                ),
-                text!("wait until it has ended, then {again}"),
-            )
+            LedgerError(message!(
+                "a run began to send while {place} was to be changed",
+                "wait until it has ended, then {again}",
+                place = self.place()
+            ))
         })
     }
 

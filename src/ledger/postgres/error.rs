@@ -147,17 +147,13 @@ impl LedgerError {
     /// For a server that was out of reach for all the time that it was waited for.
     pub(super) fn out_of_reach(place: &ServerPlace, waited: Duration, why: &str) -> LedgerError {
         let seconds = format!("{:.0}", waited.as_secs_f64().round());
-        LedgerError::new(
-            text!(
-                "{place} {has been out of reach for {seconds} s: {why}|cannot be reached}",
-                place,
-                seconds,
-                why
-            ),
-            text!(
-                "{start the server, or check the address and the network; then|check the network, then} {again}{|; if that does not help, {ask_setup}}"
-            ),
-        )
+        LedgerError(message!(
+            "{place} {has been out of reach for {seconds} s: {why}|cannot be reached}",
+            "{start the server, or check the address and the network; then|check the network, then} {again}{|; if that does not help, {ask_setup}}",
+            place,
+            seconds,
+            why
+        ))
     }
 
     /// For a database that cannot store all texts.
@@ -194,17 +190,13 @@ impl LedgerError {
     /// For a reader, which changes nothing. To read the tables as they would be, they would have to be
     /// changed within a transaction, and that would stop the runs that are sending.
     pub(super) fn older_schema(place: &ServerPlace, found: u32) -> LedgerError {
-        LedgerError::new(
-            text!(
-                "{place} has the tables of an older version of leadload{ (format {found}, this version reads {known})|}",
-                place,
-                found,
-                known = super::schema::VERSION
-            ),
-            text!(
-                "the next {import|list that is sent} with this version brings them up to date; until then, read it with the older version"
-            ),
-        )
+        LedgerError(message!(
+            "{place} has the tables of an older version of leadload{ (format {found}, this version reads {known})|}",
+            "the next {import|list that is sent} with this version brings them up to date; until then, read it with the older version",
+            place,
+            found,
+            known = super::schema::VERSION
+        ))
     }
 
     /// For a ledger that does not have the run any more.

@@ -104,9 +104,11 @@ impl Eq for ServerPlace {}
 
 /// What is wrong with an address. It never shows the address, which may have a password in it.
 fn wrong(what: &str, hint: &str) -> Message {
-    Message::new(
-        text!("the address of {ledger} {{what}|cannot be used}", what),
-        text!("{{hint}|{ask_setup}}", hint),
+    message!(
+        "the address of {ledger} {{what}|cannot be used}",
+        "{{hint}|{ask_setup}}",
+        what,
+        hint
     )
 }
 

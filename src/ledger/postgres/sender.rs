@@ -150,26 +150,20 @@ impl PostgresLedger {
     fn taken_over(&self, run: RunId) -> Result<LedgerError, LedgerError> {
         let undone = "SELECT 1 FROM leadload.runs WHERE id = $1 AND undone_at IS NOT NULL";
         if self.session.read(|sql| sql.change(undone, &[run.into()]))? > 0 {
-            return Ok(LedgerError::new(
-                text!(
-                    "{run {run} was undone while this process could not reach the ledger|this list was removed from the service again while leadload could not reach its record of what was sent}",
-                    run = run.to_string()
-                ),
-                text!(
-                    "{nothing more is sent; `leadload runs show` says what became of its leads|look at “History”}"
-                ),
-            ));
+            return Ok(LedgerError(message!(
+                "{run {run} was undone while this process could not reach the ledger|this list was removed from the service again while leadload could not reach its record of what was sent}",
+                "{nothing more is sent; `leadload runs show` says what became of its leads|look at “History”}",
+                run = run.to_string()
+            )));
         }
         let by = self.lease_of(run)?;
         let by = by.map_or_else(String::new, |lease| format!(" by {}", lease.at_work.by));
-        Ok(LedgerError::new(
-            text!(
-                "{run {run} was taken over{by}, since this process could not reach the ledger for too long|another leadload has gone on with this list, since this one could not reach its record of what was sent}",
-                run = run.to_string(),
-                by
-            ),
-            text!("{nothing is lost: the other process goes on with this run|look at “History”}"),
-        ))
+        Ok(LedgerError(message!(
+            "{run {run} was taken over{by}, since this process could not reach the ledger for too long|another leadload has gone on with this list, since this one could not reach its record of what was sent}",
+            "{nothing is lost: the other process goes on with this run|look at “History”}",
+            run = run.to_string(),
+            by
+        )))
     }
 }
 

@@ -7,7 +7,7 @@ use std::path::Path;
 use rusqlite::ErrorCode;
 
 use super::{FilePlace, LedgerError};
-use crate::message::{Template, Text};
+use crate::message::{Message, Template, Text};
 use crate::paths::reason;
 use crate::results::what_to_fix_with_folders;
 
@@ -25,17 +25,13 @@ impl LedgerError {
     }
 
     fn unusable_since(place: &FilePlace, why: Text, fix: Text) -> LedgerError {
-        LedgerError::new(
-            text!(
-                "{cannot use {place}|{place} cannot be used}: {why}",
-                place,
-                why
-            ),
-            text!(
-                "{{fix}, or name another file with `--ledger`|free some space on this computer and check that you may write in your home folder, then {again}}",
-                fix
-            ),
-        )
+        LedgerError(message!(
+            "{cannot use {place}|{place} cannot be used}: {why}",
+            "{{fix}, or name another file with `--ledger`|free some space on this computer and check that you may write in your home folder, then {again}}",
+            place,
+            why,
+            fix
+        ))
     }
 
     /// For a folder, a pipe or a link in the place of the ledger's file or of one next to it.
@@ -51,32 +47,24 @@ impl LedgerError {
     }
 
     pub(super) fn not_a_ledger(place: &FilePlace) -> LedgerError {
-        LedgerError::new(
-            text!(
-                "{`{place}` is not a ledger of leadload|{damaged}}",
-                place = place.to_string(),
-                damaged = DAMAGED
-            ),
-            text!(
-                "{name another file with `--ledger`; an import creates it if it does not exist|{ask}}",
-                ask = ASK_FOR_BACKUP
-            ),
-        )
+        LedgerError(message!(
+            "{`{place}` is not a ledger of leadload|{damaged}}",
+            "{name another file with `--ledger`; an import creates it if it does not exist|{ask}}",
+            place = place.to_string(),
+            damaged = DAMAGED,
+            ask = ASK_FOR_BACKUP
+        ))
     }
 
     pub(super) fn damaged(place: &FilePlace, detail: impl Display) -> LedgerError {
-        LedgerError::new(
-            text!(
-                "{{place} is damaged ({detail})|{damaged}}",
-                place,
-                detail = detail.to_string(),
-                damaged = DAMAGED
-            ),
-            text!(
-                "{remove it with its `-wal` and `-shm`, and put a backup in its place; without one, move it away, and only the service can refuse leads that it already has|{ask}}",
-                ask = ASK_FOR_BACKUP
-            ),
-        )
+        LedgerError(message!(
+            "{{place} is damaged ({detail})|{damaged}}",
+            "{remove it with its `-wal` and `-shm`, and put a backup in its place; without one, move it away, and only the service can refuse leads that it already has|{ask}}",
+            place,
+            detail = detail.to_string(),
+            damaged = DAMAGED,
+            ask = ASK_FOR_BACKUP
+        ))
     }
 
     /// For a file that programs could use by another name at the same time.
@@ -134,10 +122,11 @@ impl LedgerError {
 
     /// For a reader that keeps nobody from writing, since it may write nothing itself.
     pub(super) fn changed_meanwhile(place: &FilePlace) -> LedgerError {
-        LedgerError::new(
-            text!("{place} was changed while it was read", place),
-            text!("{again}"),
-        )
+        LedgerError(message!(
+            "{place} was changed while it was read",
+            "{again}",
+            place
+        ))
     }
 
     /// For the private copy by which a ledger is read that cannot be read where it is.
@@ -154,15 +143,11 @@ impl LedgerError {
     }
 
     pub(super) fn gone(place: &FilePlace) -> LedgerError {
-        LedgerError::new(
-            text!(
-                "{place} was deleted or moved away while it was in use",
-                place
-            ),
-            text!(
-                "put it back, then {again}{|, or {ask_setup}}; without it only {the_service} {can refuse leads that it already has|knows who has been sent}"
-            ),
-        )
+        LedgerError(message!(
+            "{place} was deleted or moved away while it was in use",
+            "put it back, then {again}{|, or {ask_setup}}; without it only {the_service} {can refuse leads that it already has|knows who has been sent}",
+            place
+        ))
     }
 
     pub(super) fn of(place: &FilePlace, error: rusqlite::Error) -> LedgerError {
@@ -190,7 +175,7 @@ impl LedgerError {
                 template!("{fix that|free some space}, then {again}"),
             ),
         };
-        LedgerError::new(text!("{place} {what}", place, what), hint)
+        LedgerError(Message::new(text!("{place} {what}", place, what), hint))
     }
 }
 

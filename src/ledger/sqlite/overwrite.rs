@@ -29,12 +29,10 @@ impl SqliteLedger {
     }
 
     fn not_yet_overwritten(&self) -> LedgerError {
-        LedgerError::new(
-            text!(
-                "the data is removed, but not yet overwritten on disk: another program has {place} open",
-                place = &self.place
-            ),
-            text!("close that program, then {again}"),
-        )
+        LedgerError(message!(
+            "the data is removed, but not yet overwritten on disk: another program has {place} open",
+            "close that program, then {again}",
+            place = &self.place
+        ))
     }
 }

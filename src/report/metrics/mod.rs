@@ -300,25 +300,24 @@ fn check_place(path: &Path) -> Result<(), Failure> {
 
 fn refused(path: &Path, why: &str) -> Failure {
     let path = path.display();
-    Failure::usage(
+    Failure::usage(Message::new(
         Text::terminal(format!(
             "`{path}` {why}, so metrics cannot be written there"
         )),
         terminal_text!("name another file with `--metrics-file`"),
-    )
+    ))
 }
 
 fn unwritable(path: &Path, error: &io::Error) -> Failure {
     let (fix, why) = (what_to_fix(path, error), reason(path, error));
     Failure::new(
         StoppedBy::Disk,
-        Message::new(
-            terminal_text!(
-                "cannot write the metrics file {file}: {why}",
-                file = path,
-                why
-            ),
-            terminal_text!("{fix}, or name another file with `--metrics-file`", fix),
+        terminal_message!(
+            "cannot write the metrics file {file}: {why}",
+            "{fix}, or name another file with `--metrics-file`",
+            file = path,
+            why,
+            fix
         ),
     )
 }

@@ -97,7 +97,7 @@ mod tests {
         );
         assert_eq!(marked("it's 5` long").into_string(), "it's 5` long");
         assert_eq!(
-            message(&Message::new(text!("it is so"), text!("do that"))).into_string(),
+            message(&message!("it is so", "do that")).into_string(),
             "<p>it is so</p><p><strong>What to do: </strong>do that</p>"
         );
     }

@@ -12,7 +12,7 @@ use crate::exit::{ExitCode, StoppedBy};
 use crate::intake::{InspectedInput, Once, PlannedInput};
 use crate::lead::{ErrorCode, RowOutcome, RunId, Status};
 use crate::mapping::MappingSpec;
-use crate::message::{Message, Text};
+use crate::message::Text;
 use crate::phone::{PhoneNumber, PhoneRules};
 use crate::report::ListNotes;
 use crate::report::Tally;
@@ -96,7 +96,7 @@ fn page_of_a_stopped_run_of(
         inputs: vec!["leads.csv"],
         stop: Some(Stop::error(
             StoppedBy::MaxDuration,
-            Message::new(text!("the time is up: {error}", error), text!("more time")),
+            message!("the time is up: {error}", "more time", error),
         )),
         exit_code: ExitCode::Interrupted,
         requests: 2,

@@ -49,18 +49,7 @@ impl ConfigFile {
         let document = document.map_err(|error| {
             let place = error.span().map(|span| place_in(&text, span.start));
             let (line, column) = place.unwrap_or((1, 1));
-            Message::new(
-                text!(
-                    "{|leadload's settings on this computer can't be used: }{file} is not valid TOML: line {line}, column {column}: {why}",
-                    file = path,
-                    line,
-                    column,
-                    why = error.message()
-                ),
-                text!(
-                    "{a setting looks like `region = \"GB\"`, with quotes around texts|{ask_setup}}"
-                ),
-            )
+            message!("{|leadload's settings on this computer can't be used: }{file} is not valid TOML: line {line}, column {column}: {why}", "{a setting looks like `region = \"GB\"`, with quotes around texts|{ask_setup}}", file = path, line, column, why = error.message())
         })?;
         Ok(Some(ConfigFile {
             path: std::path::absolute(path)?,
@@ -81,12 +70,11 @@ impl ConfigFile {
 
 pub(in crate::settings) fn unwritable(path: &Path, error: &io::Error) -> Message {
     let fix = what_to_fix_with_folders(path, error);
-    Message::new(
-        text!("cannot write {place}", place = with_reason(path, error)),
-        text!(
-            "{fix}, or {name another settings file with `--config`; then run the same command again|{ask_setup}}",
-            fix
-        ),
+    message!(
+        "cannot write {place}",
+        "{fix}, or {name another settings file with `--config`; then run the same command again|{ask_setup}}",
+        place = with_reason(path, error),
+        fix
     )
 }
 

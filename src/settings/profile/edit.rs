@@ -9,7 +9,6 @@ use toml_edit::{DocumentMut, InlineTable, Item, Table, TableLike, Value, value};
 
 use super::config_file::{ConfigFile, unwritable, usual_place};
 use super::table::{PROFILES, check_name};
-use crate::message::Message;
 use crate::options::Options;
 use crate::private_file;
 use crate::text::printable;
@@ -24,9 +23,9 @@ pub(super) fn file_to_edit(
     let path = match (given.place.config.as_deref(), usual_place()) {
         (Some(named), _) => std::path::absolute(named)?,
         (None, Some(usual)) => usual,
-        (None, None) => bail!(Message::new(
-            terminal_text!("there is no home folder to keep settings in"),
-            terminal_text!("name a settings file with `--config`")
+        (None, None) => bail!(terminal_message!(
+            "there is no home folder to keep settings in",
+            "name a settings file with `--config`"
         )),
     };
     let config = ConfigFile::read(&path)?;

@@ -182,10 +182,12 @@ fn set(
     place: &str,
 ) -> Result<(), Message> {
     let declared = match declared(key, is_common) {
-        Err(_) if is_common && (item.is_table() || item.is_array_of_tables()) => Err(Message::new(
-            terminal_text!("is a table, but not a profile"),
-            terminal_text!("a profile begins with a line such as `[profiles.crm]`"),
-        )),
+        Err(_) if is_common && (item.is_table() || item.is_array_of_tables()) => {
+            Err(terminal_message!(
+                "is a table, but not a profile",
+                "a profile begins with a line such as `[profiles.crm]`"
+            ))
+        }
         found => found,
     };
     let declared = declared.map_err(|message| message.behind(place))?;
@@ -225,13 +227,9 @@ fn declared(key: &str, is_common: bool) -> Result<&'static Declaration, Message>
                 declared.flag()
             )),
         )),
-        None if key == "token" => Err(Message::new(
-            terminal_text!(
-                "is not a setting: the token belongs in a file of its own, which only you can read"
-            ),
-            terminal_text!(
-                "put it into one, remove it here, and name that file: `token_file = \"…\"`"
-            ),
+        None if key == "token" => Err(terminal_message!(
+            "is not a setting: the token belongs in a file of its own, which only you can read",
+            "put it into one, remove it here, and name that file: `token_file = \"…\"`"
         )),
         None => {
             options.retain(|declared| declared.has_flag && declared.may_be_in_profile());

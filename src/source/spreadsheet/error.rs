@@ -4,11 +4,9 @@ use crate::message::{Message, Text};
 use crate::text::{printable, shortened, without_numbers};
 
 pub(super) fn password() -> Message {
-    Message::new(
-        text!("is protected by a password{| or by your company}"),
-        text!(
-            "open it in {the spreadsheet program, remove the password from a copy, and use the copy|Excel, copy the contacts into a new workbook, save that without a password, and choose it here}"
-        ),
+    message!(
+        "is protected by a password{| or by your company}",
+        "open it in {the spreadsheet program, remove the password from a copy, and use the copy|Excel, copy the contacts into a new workbook, save that without a password, and choose it here}"
     )
 }
 
@@ -22,9 +20,10 @@ pub(super) fn ensure(is_right: bool, error: impl FnOnce() -> Message) -> Result<
 
 /// For a workbook that would take more memory than a list of contacts can need.
 fn too_large(limit: Text) -> Message {
-    Message::new(
-        text!("is too large to be read as a spreadsheet: {limit}", limit),
-        text!("save the sheet as CSV, {which can be of any size|and choose that file}"),
+    message!(
+        "is too large to be read as a spreadsheet: {limit}",
+        "save the sheet as CSV, {which can be of any size|and choose that file}",
+        limit
     )
 }
 
@@ -52,13 +51,9 @@ pub(super) fn cut_off() -> Message {
 pub(super) fn corrupt(error: impl std::fmt::Display) -> Message {
     const MAX_LEN: usize = 120;
     let why = without_numbers(&printable(&error.to_string()));
-    Message::new(
-        text!(
-            "cannot be read as a spreadsheet: {why}",
-            why = shortened(&why, MAX_LEN)
-        ),
-        text!(
-            "open it in the spreadsheet program and save it again, or save the sheet as CSV{|; then choose that file}"
-        ),
+    message!(
+        "cannot be read as a spreadsheet: {why}",
+        "open it in the spreadsheet program and save it again, or save the sheet as CSV{|; then choose that file}",
+        why = shortened(&why, MAX_LEN)
     )
 }

@@ -41,11 +41,9 @@ pub(super) fn is_opendocument(archive: &mut Archive<'_>) -> Result<bool, Message
     match mime.strip_prefix("application/vnd.oasis.opendocument.") {
         Some(kind) if kind.starts_with("spreadsheet") => Ok(true),
         Some(_) => Err(other_document()),
-        None if archive.has(|name| name == "xl/workbook.bin") => Err(Message::new(
-            text!("is a binary workbook (.xlsb), which cannot be read"),
-            text!(
-                "open it in {the spreadsheet program|Excel}, save it as .xlsx, and {use|choose} that file"
-            ),
+        None if archive.has(|name| name == "xl/workbook.bin") => Err(message!(
+            "is a binary workbook (.xlsb), which cannot be read",
+            "open it in {the spreadsheet program|Excel}, save it as .xlsx, and {use|choose} that file"
         )),
         None if archive.has(|name| name == "[content_types].xml")
             && archive.has(|name| name.starts_with("xl/") || name.ends_with("workbook.xml")) =>
@@ -59,18 +57,16 @@ pub(super) fn is_opendocument(archive: &mut Archive<'_>) -> Result<bool, Message
         {
             Err(other_document())
         }
-        None => Err(Message::new(
-            text!("is a zip archive, not a spreadsheet"),
-            text!("unpack it and {use|choose} the file inside that has the contacts"),
+        None => Err(message!(
+            "is a zip archive, not a spreadsheet",
+            "unpack it and {use|choose} the file inside that has the contacts"
         )),
     }
 }
 
 fn other_document() -> Message {
-    Message::new(
-        text!("is a document of another program, not a spreadsheet"),
-        text!(
-            "export the contacts as Excel or as CSV, or put them on a sheet of a spreadsheet, and {use|choose} that file"
-        ),
+    message!(
+        "is a document of another program, not a spreadsheet",
+        "export the contacts as Excel or as CSV, or put them on a sheet of a spreadsheet, and {use|choose} that file"
     )
 }

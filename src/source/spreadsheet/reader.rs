@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use super::{Sheet, SheetRow};
-use crate::message::Message;
 use crate::source::batch::MAX_ROW_BYTES;
 use crate::source::footer::only_words;
 use crate::source::{CHOOSE_SHEET, Flaw, FooterLine, Header, NEEDS_HEADER, RowBatch, SourceError};
@@ -65,16 +64,12 @@ impl SheetReader {
             true => NEEDS_HEADER,
             false => CHOOSE_SHEET,
         };
-        let message = Message::new(
-            text!(
-                "the sheet `{sheet}` of `{workbook}` is empty",
-                sheet = shown_name(&self.sheet.name),
-                workbook = &self.workbook
-            ),
-            text!(
-                "{the first row must be a header, such as `phone_number` and `name`; another sheet may be the one you mean|{on_page}}",
-                on_page
-            ),
+        let message = message!(
+            "the sheet `{sheet}` of `{workbook}` is empty",
+            "{the first row must be a header, such as `phone_number` and `name`; another sheet may be the one you mean|{on_page}}",
+            sheet = shown_name(&self.sheet.name),
+            workbook = &self.workbook,
+            on_page
         );
         SourceError {
             sheets,

@@ -192,11 +192,9 @@ fn worksheets(sheets: &[calamine::Sheet]) -> Result<Vec<calamine::Sheet>, Messag
     let mut sheets = sheets.to_vec();
     sheets.retain(|sheet| sheet.typ == SheetType::WorkSheet);
     if sheets.is_empty() {
-        return Err(Message::new(
-            text!("has no worksheet"),
-            text!(
-                "charts and macros are not read; put the contacts on a worksheet{|, and choose the file again}"
-            ),
+        return Err(message!(
+            "has no worksheet",
+            "charts and macros are not read; put the contacts on a worksheet{|, and choose the file again}"
         ));
     }
     Ok(sheets)

@@ -11,7 +11,6 @@ use crate::do_not_call::{self, Added, Named};
 use crate::exit::{Failure, OrStopped, StoppedBy};
 use crate::import::service;
 use crate::ledger::{Ledger, LedgerPlace, RunRecord};
-use crate::message::Message;
 use crate::options::{Given, Options};
 use crate::phone::Region;
 use crate::settings::PhoneSettings;
@@ -153,9 +152,9 @@ fn settings(site: &Site, filled: &Filled) -> Result<(LedgerPlace, PhoneSettings)
     options.phones.region = Some(Given::new(region, text));
     let layers = site.layers(&options)?;
     let place = site.ledger_place()?.ok_or_else(|| {
-        let message = Message::new(
-            text!("leadload keeps no record on this computer, so it cannot keep this list either"),
-            text!("ask the person who set up leadload"),
+        let message = message!(
+            "leadload keeps no record on this computer, so it cannot keep this list either",
+            "ask the person who set up leadload"
         );
         Failure::new(StoppedBy::Usage, message)
     })?;
