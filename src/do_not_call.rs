@@ -85,7 +85,7 @@ pub fn numbers(named: &Named<'_>, settings: &PhoneSettings) -> Result<Vec<PhoneN
     let region = settings.region.as_ref().map(|given| given.region);
     let lists =
         SuppressionLists::read_to_keep(named.files, &settings.phones, region, settings.doubts)
-            .or_stopped(StoppedBy::Usage)?;
+            .stopped_by(StoppedBy::Usage)?;
     numbers.extend(lists.numbers());
     numbers.sort_unstable();
     numbers.dedup();

@@ -184,11 +184,11 @@ impl Failure {
 
 /// Assigns an error to what it stops, so that every caller has to choose.
 pub trait OrStopped<T> {
-    fn or_stopped(self, by: StoppedBy) -> Result<T, Failure>;
+    fn stopped_by(self, by: StoppedBy) -> Result<T, Failure>;
 }
 
 impl<T, E: Into<anyhow::Error>> OrStopped<T> for Result<T, E> {
-    fn or_stopped(self, by: StoppedBy) -> Result<T, Failure> {
+    fn stopped_by(self, by: StoppedBy) -> Result<T, Failure> {
         self.map_err(|error| Failure::new(by, error))
     }
 }

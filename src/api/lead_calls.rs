@@ -34,16 +34,16 @@ pub struct LeadQuery {
 
 /// The result of a call.
 #[derive(Debug, Clone)]
-pub struct Called<T> {
+pub struct CallResult<T> {
     /// The HTTP status, if the head of an answer arrived.
     pub http_status: Option<u16>,
     pub quota: Option<Quota>,
-    pub result: Result<T, NotDone>,
+    pub result: Result<T, CallError>,
 }
 
 /// Why a call did not do what it is for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum NotDone {
+pub enum CallError {
     /// The service does not have this call.
     NotOffered { text: String },
     /// There is no such lead, as far as the service says; or it does not have this call.
@@ -72,10 +72,10 @@ pub enum NotDone {
     Fatal { cause: FatalCause, text: String },
 }
 
-impl NotDone {
+impl CallError {
     /// What came is no answer to this call.
-    pub fn unreadable(text: impl Into<String>) -> NotDone {
-        NotDone::NoAnswer {
+    pub fn unreadable(text: impl Into<String>) -> CallError {
+        CallError::NoAnswer {
             code: ErrorCode::UnreadableAnswer,
             text: text.into(),
             was_sent: true,
@@ -86,8 +86,8 @@ impl NotDone {
     /// Whether the service may have done it all the same.
     pub fn may_be_done(&self) -> bool {
         match self {
-            NotDone::Later { may_be_done, .. } => *may_be_done,
-            NotDone::NoAnswer { was_sent, .. } => *was_sent,
+            CallError::Later { may_be_done, .. } => *may_be_done,
+            CallError::NoAnswer { was_sent, .. } => *was_sent,
             _ => false,
         }
     }
@@ -95,12 +95,12 @@ impl NotDone {
     /// What the service said, or why there is no answer.
     pub fn text(&self) -> &str {
         match self {
-            NotDone::NotOffered { text }
-            | NotDone::NotFound { text }
-            | NotDone::Later { text, .. }
-            | NotDone::NoAnswer { text, .. }
-            | NotDone::Refused { text, .. }
-            | NotDone::Fatal { text, .. } => text,
+            CallError::NotOffered { text }
+            | CallError::NotFound { text }
+            | CallError::Later { text, .. }
+            | CallError::NoAnswer { text, .. }
+            | CallError::Refused { text, .. }
+            | CallError::Fatal { text, .. } => text,
         }
     }
 }
@@ -122,7 +122,7 @@ impl Client {
     }
 
     /// One page of a list of leads. One attempt.
-    pub async fn lead_page(&self, page: Url) -> Called<LeadPage> {
+    pub async fn lead_page(&self, page: Url) -> CallResult<LeadPage> {
         let request = Request::new(Method::GET, page.clone());
         self.perform(request, |received| {
             let head = &received.head;
@@ -132,7 +132,7 @@ impl Client {
                 LeadPage::read(&json, &page, linked, head.ahead.unwrap_or_default())
             });
             let mut read =
-                read.ok_or_else(|| NotDone::unreadable("the answer is not a list of leads"))?;
+                read.ok_or_else(|| CallError::unreadable("the answer is not a list of leads"))?;
             // As the ids in the ledger are, which they are compared with.
             for lead in &mut read.leads {
                 lead.id = self.presentable_text(&lead.id);
@@ -143,12 +143,12 @@ impl Client {
     }
 
     /// Deletes a lead. One attempt.
-    pub async fn delete_lead(&self, lead_id: &str) -> Called<()> {
+    pub async fn delete_lead(&self, lead_id: &str) -> CallResult<()> {
         let Some(url) = self.lead_url(lead_id) else {
-            return Called {
+            return CallResult {
                 http_status: None,
                 quota: None,
-                result: Err(NotDone::Refused {
+                result: Err(CallError::Refused {
                     code: ErrorCode::UnreadableAnswer,
                     text: "its id has characters that an address cannot safely have".to_owned(),
                 }),
@@ -173,15 +173,15 @@ impl Client {
     async fn perform<T>(
         &self,
         request: Request,
-        read: impl FnOnce(&Received) -> Result<T, NotDone>,
-    ) -> Called<T> {
+        read: impl FnOnce(&Received) -> Result<T, CallError>,
+    ) -> CallResult<T> {
         let exchanged = self.exchange_once(request).await;
         let answer = self.answer(&exchanged);
         let result = match &exchanged {
             Ok(received) if received.head.is_success() => read(received),
             other => Err(not_done(&answer, other.as_ref().ok())),
         };
-        Called {
+        CallResult {
             http_status: answer.http_status,
             quota: answer.quota,
             result,
@@ -190,24 +190,24 @@ impl Client {
 }
 
 /// Whether a 2xx says that the lead was deleted. A page of HTML may be that of a login.
-fn deleted(body: &[u8], presentable: impl Fn(&str) -> String) -> Result<(), NotDone> {
+fn deleted(body: &[u8], presentable: impl Fn(&str) -> String) -> Result<(), CallError> {
     let text = String::from_utf8_lossy(body);
     if text.trim().is_empty() {
         return Ok(());
     }
     if serde_json::from_str::<Value>(text.trim_start_matches('\u{FEFF}')).is_err() {
-        return Err(NotDone::unreadable("the answer is not JSON"));
+        return Err(CallError::unreadable("the answer is not JSON"));
     }
     let body = Body::read(&text);
     if body.denies_success() {
         let code = ErrorCode::Http(200);
         let text = presentable(&body.text(200));
-        return Err(NotDone::Refused { code, text });
+        return Err(CallError::Refused { code, text });
     }
     Ok(())
 }
 
-fn not_done(answer: &Answer, received: Option<&Received>) -> NotDone {
+fn not_done(answer: &Answer, received: Option<&Received>) -> CallError {
     let is_missing_route = || received.is_some_and(|received| names_a_route(&received.body));
     let mut verdict = answer.verdict.clone();
     if let Some(text) = verdict.refusal_mut() {
@@ -215,13 +215,15 @@ fn not_done(answer: &Answer, received: Option<&Received>) -> NotDone {
     }
     match verdict {
         Verdict::Fatal { cause, text, .. } => match (cause, answer.http_status) {
-            (FatalCause::NotTheService, _) => NotDone::NotOffered { text },
-            (FatalCause::Campaign, Some(404)) if is_missing_route() => NotDone::NotOffered { text },
-            (FatalCause::Campaign, Some(404)) => NotDone::NotFound { text },
-            (FatalCause::Token | FatalCause::Payment | FatalCause::Redirect, _) => {
-                NotDone::Fatal { cause, text }
+            (FatalCause::NotTheService, _) => CallError::NotOffered { text },
+            (FatalCause::Campaign, Some(404)) if is_missing_route() => {
+                CallError::NotOffered { text }
             }
-            (_, status) => NotDone::Refused {
+            (FatalCause::Campaign, Some(404)) => CallError::NotFound { text },
+            (FatalCause::Token | FatalCause::Payment | FatalCause::Redirect, _) => {
+                CallError::Fatal { cause, text }
+            }
+            (_, status) => CallError::Refused {
                 code: ErrorCode::Http(status.unwrap_or_default()),
                 text,
             },
@@ -231,38 +233,38 @@ fn not_done(answer: &Answer, received: Option<&Received>) -> NotDone {
             may_be_taken,
             code,
             text,
-        } => NotDone::Later {
+        } => CallError::Later {
             wait,
             may_be_done: may_be_taken,
             code,
             text,
         },
         Verdict::PerhapsTaken { text, .. } if answer.http_status == Some(501) => {
-            NotDone::NotOffered { text }
+            CallError::NotOffered { text }
         }
-        Verdict::PerhapsTaken { code, text } => NotDone::NoAnswer {
+        Verdict::PerhapsTaken { code, text } => CallError::NoAnswer {
             code,
             text,
             was_sent: true,
             is_lasting: false,
         },
-        Verdict::NeverTaken { code, text, cure } => NotDone::NoAnswer {
+        Verdict::NeverTaken { code, text, cure } => CallError::NoAnswer {
             code,
             text,
             was_sent: false,
             is_lasting: cure.is_some(),
         },
         Verdict::Rejected { text, .. } if answer.http_status == Some(410) => {
-            NotDone::NotFound { text }
+            CallError::NotFound { text }
         }
-        Verdict::Rejected { code, text } => NotDone::Refused { code, text },
-        Verdict::Duplicate { text, .. } => NotDone::Refused {
+        Verdict::Rejected { code, text } => CallError::Refused { code, text },
+        Verdict::Duplicate { text, .. } => CallError::Refused {
             code: ErrorCode::Http(answer.http_status.unwrap_or_default()),
             text,
         },
         // Only for requests that create a lead.
         Verdict::TokenReplaced | Verdict::Created { .. } => {
-            NotDone::unreadable("the answer is about something else")
+            CallError::unreadable("the answer is about something else")
         }
     }
 }

@@ -34,12 +34,12 @@ pub struct ListedLead {
     /// Its number, and those that belong to it, as they are listed.
     phones: Vec<String>,
     /// When it was made; `None` if that is not known.
-    pub made: Option<Made>,
+    pub made: Option<CreatedAt>,
 }
 
 /// When a lead was made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Made {
+pub struct CreatedAt {
     /// By the clock of this computer.
     pub at: Timestamp,
     /// As the service says it.
@@ -48,9 +48,9 @@ pub struct Made {
     pub has_zone: bool,
 }
 
-impl Made {
-    pub(crate) fn said(said: Timestamp, has_zone: bool) -> Made {
-        Made {
+impl CreatedAt {
+    pub(crate) fn said(said: Timestamp, has_zone: bool) -> CreatedAt {
+        CreatedAt {
             at: said,
             said,
             has_zone,
@@ -58,8 +58,8 @@ impl Made {
     }
 
     /// The same by a clock that the service's is ahead of by this much.
-    pub fn with_clock(self, ahead: SignedDuration) -> Made {
-        Made {
+    pub fn with_clock(self, ahead: SignedDuration) -> CreatedAt {
+        CreatedAt {
             at: by_our_clock(self.said, ahead),
             ..self
         }
@@ -73,7 +73,7 @@ impl ListedLead {
             id: id.to_owned(),
             campaign: None,
             phones: Vec::new(),
-            made: Some(Made::said(at, true)),
+            made: Some(CreatedAt::said(at, true)),
         }
     }
 
@@ -186,24 +186,24 @@ fn digits(text: &str) -> String {
 }
 
 /// Reads a time in any form that was seen, or is usual.
-fn read_time(value: &Value) -> Option<Made> {
+fn read_time(value: &Value) -> Option<CreatedAt> {
     if let Some(number) = value.as_i64() {
         let at = match number {
             LEAST_MILLIS.. => Timestamp::from_millisecond(number),
             _ => Timestamp::from_second(number),
         };
-        return Some(Made::said(at.ok()?, true));
+        return Some(CreatedAt::said(at.ok()?, true));
     }
     let text = value.as_str()?.trim();
     let in_mail = || rfc2822::parse(text).map(|zoned| zoned.timestamp());
     if let Ok(at) = text.parse().or_else(|_: jiff::Error| in_mail()) {
-        return Some(Made::said(at, true));
+        return Some(CreatedAt::said(at, true));
     }
     let named = text.strip_suffix(" UTC");
     let at: DateTime = named.unwrap_or(text).parse().ok()?;
     let at = at.to_zoned(jiff::tz::TimeZone::UTC).ok()?.timestamp();
     let has_zone = named.is_some();
-    Some(Made::said(at, has_zone))
+    Some(CreatedAt::said(at, has_zone))
 }
 
 #[cfg(test)]

@@ -23,7 +23,7 @@ pub struct NamedRows {
 }
 
 impl NamesInRows {
-    pub fn note(&mut self, name: String, file: usize, line: u64) {
+    pub fn add(&mut self, name: String, file: usize, line: u64) {
         let named = self.0.entry(name).or_default();
         named.rows += 1;
         if named.first.len() < MAX_PLACES {
@@ -32,7 +32,7 @@ impl NamesInRows {
     }
 
     /// Adds the campaign that is given for all rows, if it is a name. It is not in any row.
-    pub fn note_default(&mut self, choice: Option<&CampaignChoice>) {
+    pub fn add_default(&mut self, choice: Option<&CampaignChoice>) {
         if let Some(CampaignChoice::Name(name)) = choice {
             self.0.entry(name.clone()).or_default();
         }
@@ -209,7 +209,7 @@ mod tests {
         ];
         let mut found = NamesInRows::default();
         for (name, line) in names {
-            found.note((*name).to_owned(), 0, *line);
+            found.add((*name).to_owned(), 0, *line);
         }
         found.resolved(&list, &["a.csv"])
     }
@@ -251,7 +251,7 @@ mod tests {
     #[test]
     fn a_name_that_was_given_for_all_rows_has_no_line() {
         let mut names = NamesInRows::default();
-        names.note_default(Some(&CampaignChoice::Name("x".into())));
+        names.add_default(Some(&CampaignChoice::Name("x".into())));
         let unclear = names.resolved(&[], &[]).1.unwrap();
         let text = unclear.message().to_string();
         assert!(text.contains("`x`") && !text.contains("line"), "{text}");

@@ -41,7 +41,7 @@ pub(super) fn interruptible<T>(
 ) -> Result<T, Failure> {
     service::block_on(async {
         let terminal = Terminal::open(done);
-        let mut interrupts = signals::listen().or_stopped(StoppedBy::Usage)?;
+        let mut interrupts = signals::listen().stopped_by(StoppedBy::Usage)?;
         let working = work(&terminal);
         terminal.or_interrupted(&mut interrupts, working).await
     })
@@ -81,7 +81,7 @@ impl Terminal {
 
     pub(super) async fn hidden_line(&self, question: &str) -> Result<Option<String>, Failure> {
         #[cfg(unix)]
-        let _no_echo = NoEcho::begin().or_stopped(StoppedBy::Usage)?;
+        let _no_echo = NoEcho::begin().stopped_by(StoppedBy::Usage)?;
         self.answer(question, read_hidden_line).await
     }
 
@@ -119,7 +119,7 @@ impl Terminal {
         let (question, asked) = (question.to_owned(), Instant::now());
         let answer = service::on_a_thread(move || {
             show(&question);
-            read().or_stopped(StoppedBy::Usage)
+            read().stopped_by(StoppedBy::Usage)
         });
         let answer = answer.await;
         self.time.has_waited(asked.elapsed());

@@ -10,7 +10,7 @@ use crate::settings::{Layers, Service};
 
 /// Runs the command; CSV is available as a flag only.
 pub fn run(typed: Option<ListFormat>, layers: &Layers) -> Result<ExitCode, Failure> {
-    let service = Service::new(layers).or_stopped(StoppedBy::Usage)?;
+    let service = Service::new(layers).stopped_by(StoppedBy::Usage)?;
     let campaigns = ask::interruptible("sent", async |_| campaign_list::listed_by(&service).await)?;
     let of_profile = || match layers.given().output.format() {
         Format::Json => ListFormat::Json,
@@ -19,8 +19,8 @@ pub fn run(typed: Option<ListFormat>, layers: &Layers) -> Result<ExitCode, Failu
     let list = match typed.unwrap_or_else(of_profile) {
         ListFormat::Text => campaign_table(&campaigns),
         ListFormat::Json => campaign_json(&campaigns),
-        ListFormat::Csv => campaign_csv(&campaigns).or_stopped(StoppedBy::Disk)?,
+        ListFormat::Csv => campaign_csv(&campaigns).stopped_by(StoppedBy::Disk)?,
     };
-    console::print(&list).or_stopped(StoppedBy::Disk)?;
+    console::print(&list).stopped_by(StoppedBy::Disk)?;
     Ok(ExitCode::Complete)
 }

@@ -4,7 +4,7 @@ use serde_json::json;
 use tracing::warn;
 
 use super::ask::{self, Terminal};
-use super::ended::report;
+use super::outcome::report;
 use super::{questions, save_mapping};
 use crate::campaign::CampaignBook;
 use crate::exit::{ExitCode, Failure, OrStopped, StoppedBy};
@@ -14,10 +14,10 @@ use crate::import::{
 use crate::intake::{Batch, Intake};
 use crate::options::Format;
 use crate::report::{
-    Checked, DoubtError, Ended, Estimate, ListMapping, Log, Lookup, Page, PageNotes, RunMode,
+    Checked, DoubtError, Estimate, ListMapping, Log, Lookup, Outcome, Page, PageNotes, RunMode,
     check_json, check_text, console, log_check,
 };
-use crate::results::{KnownOutputs, OutputChoice, OutputError, RunEnd, Writer};
+use crate::results::{Completion, KnownOutputs, OutputChoice, OutputError, Writer};
 use crate::settings::{ImportSettings, Service};
 use crate::stop::Stop;
 use crate::text::counted;
@@ -34,14 +34,14 @@ pub fn run(mut request: Request, log: &Log) -> Result<ExitCode, Failure> {
 }
 
 fn report_page(
-    ended: &Ended<'_>,
+    outcome: &Outcome<'_>,
     intake: &Intake,
     notes: &PageNotes,
     settings: &ImportSettings,
     estimate: Option<&Estimate>,
 ) -> String {
     let page = Page {
-        ended,
+        outcome,
         intake,
         notes,
         campaign: settings.reading.campaign.as_ref(),
@@ -80,30 +80,30 @@ async fn check(
     let memory = remembered.memory;
     let found = dry_run::run(settings, intake, book, memory, page, log, take).await?;
     guards.refuse_invalid(&found.tally)?;
-    let mut ended = inputs::ended(settings, intake, &found.tally, terminal.time.seconds());
-    let written = writer.finish(RunEnd::WHOLE);
-    ended.written = written.map_err(OutputError::while_writing)?;
-    ended.rows_total = Some(found.tally.counts.total());
+    let mut outcome = inputs::outcome(settings, intake, &found.tally, terminal.time.seconds());
+    let written = writer.finish(Completion::WHOLE);
+    outcome.written = written.map_err(OutputError::while_writing)?;
+    outcome.rows_total = Some(found.tally.counts.total());
     // A check always reads all rows, but what it finds may stop an import.
-    ended.stop = DoubtError::of(intake).map(|error| Stop::error(StoppedBy::Usage, error.message));
-    ended.exit_code = found
+    outcome.stop = DoubtError::of(intake).map(|error| Stop::error(StoppedBy::Usage, error.message));
+    outcome.exit_code = found
         .tally
-        .exit_code(ended.stop.as_ref(), settings.problems_exit);
-    ended.campaign_names = looked_up.names;
+        .exit_code(outcome.stop.as_ref(), settings.problems_exit);
+    outcome.campaign_names = looked_up.names;
     warn_of_what_import_would_refuse(&guards, found.ready(), &looked_up.lookup, &moved);
     let saved = to_save.as_ref();
     if let Some(saved) = saved {
-        saved.write().or_stopped(StoppedBy::Usage)?;
+        saved.write().stopped_by(StoppedBy::Usage)?;
     }
     let estimate = found.estimate(&settings.rate, remembered.known_rate);
     let estimate = estimate.as_ref();
     if let (Some(report), Some(notes)) = (report, &found.page) {
-        let page = report_page(&ended, intake, notes, settings, estimate);
-        let written = inputs::write_report(report, &page, &mut ended.written);
+        let page = report_page(&outcome, intake, notes, settings, estimate);
+        let written = inputs::write_report(report, &page, &mut outcome.written);
         written.map_err(OutputError::while_writing)?;
     }
     let checked = Checked {
-        ended: &ended,
+        outcome: &outcome,
         intake,
         findings: &found.findings,
         lookup: &looked_up.lookup,
@@ -112,11 +112,11 @@ async fn check(
         next: saved.and_then(|saved| save_mapping::next(saved, request)),
     };
     print(&checked, settings.options.output.format())?;
-    Ok(ended.exit_code)
+    Ok(outcome.exit_code)
 }
 
 fn print(checked: &Checked<'_>, format: Format) -> Result<(), Failure> {
-    report(checked.ended, format, || match format {
+    report(checked.outcome, format, || match format {
         Format::Text => console::print(&check_text(checked)),
         Format::Json => check_json(checked, console::Stdout),
     })

@@ -8,7 +8,7 @@ use crate::settings::{Layers, ledger_place};
 /// The ledger that the settings name; fails if that is none. `what` is kept there.
 pub(super) fn ledger_of(layers: &Layers, what: &str) -> Result<LedgerPlace, Failure> {
     let choice = ledger_place(&layers.options());
-    match choice.or_stopped(StoppedBy::Usage)? {
+    match choice.stopped_by(StoppedBy::Usage)? {
         Some(place) => Ok(place),
         None => Err(Failure::usage(Message::new(
             Text::terminal(format!(

@@ -19,7 +19,7 @@ pub fn completions(args: &CompletionsArgs) -> Result<ExitCode, Failure> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut cli::command(), "leadload", &mut script);
     let written = console::Stdout.write_all(&script);
-    written.or_stopped(StoppedBy::Usage)?;
+    written.stopped_by(StoppedBy::Usage)?;
     Ok(ExitCode::Complete)
 }
 
@@ -49,9 +49,9 @@ pub fn man(args: &ManArgs) -> Result<ExitCode, Failure> {
     let mut program = cli::command().disable_help_subcommand(true);
     program.build();
     let Some(folder) = args.folder.as_deref() else {
-        let page = page(&Man::new(program)).or_stopped(StoppedBy::Usage)?;
+        let page = page(&Man::new(program)).stopped_by(StoppedBy::Usage)?;
         let written = console::Stdout.write_all(&page);
-        written.or_stopped(StoppedBy::Usage)?;
+        written.stopped_by(StoppedBy::Usage)?;
         return Ok(ExitCode::Complete);
     };
     let written = fs::create_dir_all(folder).and_then(|()| write_pages(&program, folder));

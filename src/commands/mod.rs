@@ -6,10 +6,10 @@ mod ask;
 mod campaigns;
 mod check;
 mod config;
-mod ended;
 mod import;
 mod ledger;
 mod manual;
+mod outcome;
 mod questions;
 mod runs;
 mod sandbox;
@@ -70,7 +70,7 @@ fn run_command(args: &[OsString]) -> ExitCode {
     if has_settings(&command) {
         warn_of_misspelled();
     }
-    let ended = match checked.or_stopped(StoppedBy::Usage) {
+    let ended = match checked.stopped_by(StoppedBy::Usage) {
         Ok(()) => perform(&command, layers, args, &log),
         Err(failure) => {
             import::record_refusal(&command, &layers, &failure);
@@ -198,7 +198,7 @@ fn confirm(text: &str, options: &Options) -> Result<(), Failure> {
     if options.log.is_quiet() && options.output.format() == Format::Text {
         return Ok(());
     }
-    console::print(text).or_stopped(StoppedBy::Disk)
+    console::print(text).stopped_by(StoppedBy::Disk)
 }
 
 /// Tells people, and the log, why the command has ended.

@@ -323,7 +323,7 @@ pub(super) async fn campaign(
         match meant(&answer, campaigns)[..] {
             [campaign] => {
                 let id = campaign.lead_campaign().map_err(|error| error.message);
-                return id.or_stopped(StoppedBy::Usage);
+                return id.stopped_by(StoppedBy::Usage);
             }
             [] => note(&format!("There is no campaign {}.", quoted_value(&answer))),
             _ => note("Several campaigns have that name: enter an id."),

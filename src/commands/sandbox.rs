@@ -18,7 +18,7 @@ use crate::text::nearest;
 const DEFAULT_LISTEN: (Ipv4Addr, u16) = (Ipv4Addr::LOCALHOST, 8088);
 
 pub fn run(args: &SandboxArgs) -> Result<ExitCode, Failure> {
-    let mut config = configure(args).or_stopped(StoppedBy::Usage)?;
+    let mut config = configure(args).stopped_by(StoppedBy::Usage)?;
     let wanted = *config
         .listen
         .get_or_insert_with(|| SocketAddr::from(DEFAULT_LISTEN));
@@ -33,7 +33,7 @@ pub fn run(args: &SandboxArgs) -> Result<ExitCode, Failure> {
         ))
     })?;
     let serving = wait_for_signal(sandbox.addr());
-    service::block_on(async { serving.await.or_stopped(StoppedBy::Usage) })?;
+    service::block_on(async { serving.await.stopped_by(StoppedBy::Usage) })?;
     Ok(ExitCode::Complete)
 }
 

@@ -30,7 +30,7 @@ pub(super) fn prepare(
         ))
     })?;
     let mut to_save =
-        MappingToSave::new(&profile, &list, &request.layers).or_stopped(StoppedBy::Usage)?;
+        MappingToSave::new(&profile, &list, &request.layers).stopped_by(StoppedBy::Usage)?;
     to_save.left_out = first.new_columns();
     to_save.lost.clone_from(&first.mapping.lost_columns);
     Ok(Some(to_save))

@@ -34,7 +34,7 @@ pub fn run(args: &SuppressArgs, layers: &Layers) -> Result<ExitCode, Failure> {
             };
             let ledger = ledger.for_reading();
             let list = self::list(&ledger, list.format.unwrap_or_else(of_profile))?;
-            console::print(&list).or_stopped(StoppedBy::Disk)?;
+            console::print(&list).stopped_by(StoppedBy::Disk)?;
         }
     }
     Ok(ExitCode::Complete)
@@ -77,12 +77,12 @@ fn list(place: &LedgerPlace, format: ListFormat) -> Result<String, Failure> {
     Ok(match format {
         ListFormat::Text => suppressed_text(&list),
         ListFormat::Json => suppressed_json(&list),
-        ListFormat::Csv => suppressed_csv(&list).or_stopped(StoppedBy::Disk)?,
+        ListFormat::Csv => suppressed_csv(&list).stopped_by(StoppedBy::Disk)?,
     })
 }
 
 fn numbers(args: &NumbersArgs, layers: &Layers) -> Result<Vec<PhoneNumber>, Failure> {
-    let settings = PhoneSettings::new(layers).or_stopped(StoppedBy::Usage)?;
+    let settings = PhoneSettings::new(layers).stopped_by(StoppedBy::Usage)?;
     let named = Named {
         numbers: &args.number,
         files: &args.files,

@@ -14,7 +14,7 @@ use crate::settings::{
     Layers, has_display, home_folder, ledger_place, page_folder, refuse_unreadable_proxy,
 };
 use crate::signals::{self, Interrupts};
-use crate::web::{Found, Limits, PageFolder, Pages, Published, Server, open_browser};
+use crate::web::{Limits, PageFolder, Pages, Published, RunningPage, Server, open_browser};
 
 const RUNNING_ALREADY: &str = "\
 leadload is running already. Its page opens in your browser; if it does not, open the link above.
@@ -36,12 +36,12 @@ leadload is running already. Open the link above in your browser. It works once.
 
 pub fn run(args: &WebArgs, layers: &Layers, log: &Log) -> Result<ExitCode, Failure> {
     refuse_no_ledger(layers)?;
-    refuse_unreadable_proxy(layers).or_stopped(StoppedBy::Usage)?;
-    let place = page_folder(layers).or_stopped(StoppedBy::Usage)?;
+    refuse_unreadable_proxy(layers).stopped_by(StoppedBy::Usage)?;
+    let place = page_folder(layers).stopped_by(StoppedBy::Usage)?;
     let opens = !args.no_open && has_display();
     service::block_on(async {
         // Before the link is printed, so that a signal sent in reply is not missed.
-        let mut signals = signals::listen().or_stopped(StoppedBy::Usage)?;
+        let mut signals = signals::listen().stopped_by(StoppedBy::Usage)?;
         let to_open = place.clone();
         // This may wait for another start.
         let opening = service::on_a_thread(move || {
@@ -60,12 +60,12 @@ pub fn run(args: &WebArgs, layers: &Layers, log: &Log) -> Result<ExitCode, Failu
         let server = bind(args.port, folder.last_port())?;
         let published = folder.publish(&server, home_folder());
         let _published: Published = published.map_err(|error| unusable(&place, &error))?;
-        let link = server.link().or_stopped(StoppedBy::Usage)?;
+        let link = server.link().stopped_by(StoppedBy::Usage)?;
         let redirect = opens.then(|| server.redirect().ok()).flatten();
         let (typed, log) = (layers.typed(), log.clone());
         let pages = move || Pages::new(typed, &place, log);
         let pages = service::on_a_thread(pages).await?;
-        let _running = server.start(pages.router).or_stopped(StoppedBy::Usage)?;
+        let _running = server.start(pages.router).stopped_by(StoppedBy::Usage)?;
         // From now on it answers, so another start may look for it.
         drop(folder);
         let text = if opens { OPENED } else { PRINTED };
@@ -88,7 +88,11 @@ pub fn run(args: &WebArgs, layers: &Layers, log: &Log) -> Result<ExitCode, Failu
 }
 
 /// Opens the page that is open already.
-async fn open_other(found: Found, opens: bool, signals: &mut Interrupts) -> Result<(), Failure> {
+async fn open_other(
+    found: RunningPage,
+    opens: bool,
+    signals: &mut Interrupts,
+) -> Result<(), Failure> {
     let text = match opens {
         true => RUNNING_ALREADY,
         false => RUNNING_ALREADY_PRINTED,
@@ -108,7 +112,7 @@ async fn open_other(found: Found, opens: bool, signals: &mut Interrupts) -> Resu
 /// Without a ledger, what the page says of stopping and resuming would not be true.
 fn refuse_no_ledger(layers: &Layers) -> Result<(), Failure> {
     let options = layers.options();
-    let place = ledger_place(&options).or_stopped(StoppedBy::Usage)?;
+    let place = ledger_place(&options).stopped_by(StoppedBy::Usage)?;
     if place.is_some() || options.connection.sandbox == Some(true) {
         return Ok(());
     }
@@ -124,7 +128,7 @@ fn announce(
     redirect: Option<PathBuf>,
     text: &str,
 ) -> Result<Option<JoinHandle<()>>, Failure> {
-    console::print(&format!("{link}\n")).or_stopped(StoppedBy::Disk)?;
+    console::print(&format!("{link}\n")).stopped_by(StoppedBy::Disk)?;
     console::note(text);
     Ok(redirect.map(open_browser))
 }

@@ -3,7 +3,7 @@
 use jiff::{SignedDuration, Timestamp};
 
 use crate::api::verdict::FatalCause;
-use crate::api::{LeadQuery, ListedLead, Made, NotDone};
+use crate::api::{CallError, CreatedAt, LeadQuery, ListedLead};
 use crate::lead::{CampaignId, ErrorCode};
 use crate::ledger::UndoRow;
 use crate::phone::PhoneNumber;
@@ -43,8 +43,8 @@ pub(super) fn later_than(lead: &ListedLead, answered: Option<Timestamp>) -> Opti
 /// `then` is when it was made by the clock by which the run `began`, if that is known. The clock may have been
 /// set right meanwhile, so what a row was answered is compared by both.
 pub(super) fn is_older(
-    made: Made,
-    then: Option<Made>,
+    made: CreatedAt,
+    then: Option<CreatedAt>,
     began: Timestamp,
     timeout: Option<SignedDuration>,
     row: &UndoRow,
@@ -53,7 +53,7 @@ pub(super) fn is_older(
         true => SLOWEST,
         false => SLOWEST + FURTHEST_WEST,
     };
-    let is_before = |made: Made, time: Timestamp| time.duration_since(made.at) > doubt;
+    let is_before = |made: CreatedAt, time: Timestamp| time.duration_since(made.at) > doubt;
     if is_before(then.unwrap_or(made), began) {
         return true;
     }
@@ -62,7 +62,7 @@ pub(super) fn is_older(
     };
     // Without a lost answer, no other request was answered, or may have been taken.
     let is_known = !row.answer_lost || !row.attempted.is_empty();
-    let is_outside = |made: Made| {
+    let is_outside = |made: CreatedAt| {
         let is_over = |last| made.has_zone && made.at.duration_since(last) > timeout;
         let sent = answered.checked_sub(timeout);
         let mut starts = row.attempted.iter();
@@ -82,7 +82,7 @@ pub(super) async fn each_page(
     client: &PacedClient,
     query: LeadQuery,
     mut take: impl FnMut(Vec<ListedLead>) -> bool,
-) -> Result<Result<(), NotDone>, Stop> {
+) -> Result<Result<(), CallError>, Stop> {
     let mut page = None;
     for _ in 0..MOST_PAGES {
         let called = client
@@ -105,7 +105,7 @@ pub(super) async fn each_page(
         }
     }
     let text = format!("the list of leads has more than {MOST_PAGES} pages");
-    Ok(Err(NotDone::unreadable(text)))
+    Ok(Err(CallError::unreadable(text)))
 }
 
 /// The leads that a campaign lists for a number, from all pages, as far as they are `meant`.
@@ -117,7 +117,7 @@ pub(super) async fn listed_for(
     campaign: CampaignId,
     number: PhoneNumber,
     is_meant: impl Fn(&ListedLead) -> bool,
-) -> Result<Result<Vec<ListedLead>, NotDone>, Stop> {
+) -> Result<Result<Vec<ListedLead>, CallError>, Stop> {
     let query = LeadQuery {
         campaign,
         number: Some(number),
@@ -137,7 +137,7 @@ pub(super) async fn leads_with(
     client: &PacedClient,
     campaign: CampaignId,
     number: PhoneNumber,
-) -> Result<Result<Vec<ListedLead>, NotDone>, Stop> {
+) -> Result<Result<Vec<ListedLead>, CallError>, Stop> {
     let is_meant = |lead: &ListedLead| {
         lead.may_have_number(number) && lead.campaign.is_none_or(|of| of == campaign)
     };
@@ -145,17 +145,17 @@ pub(super) async fn leads_with(
 }
 
 /// Why a list that is needed cannot be read.
-pub(super) fn refused(not_done: NotDone) -> Stop {
+pub(super) fn refused(not_done: CallError) -> Stop {
     let last = match &not_done {
         // The list of a campaign that exists is always there, if the service has such lists.
-        NotDone::NotOffered { text } | NotDone::NotFound { text } => {
+        CallError::NotOffered { text } | CallError::NotFound { text } => {
             return not_offered("GET /api/user/leads", text);
         }
-        NotDone::Refused {
+        CallError::Refused {
             code: ErrorCode::Http(403),
             text,
         } => return forbidden(text),
-        NotDone::NoAnswer { code, .. } => *code,
+        CallError::NoAnswer { code, .. } => *code,
         _ => ErrorCode::UnreadableAnswer,
     };
     let stop = Stop::new(StopReason::NoUsableAnswer { rows: 1, last });
@@ -226,7 +226,13 @@ mod tests {
     }
 
     fn is_older_at(made: i64, row: &UndoRow) -> bool {
-        is_older(Made::said(at(made), true), None, at(0), Some(TIMEOUT), row)
+        is_older(
+            CreatedAt::said(at(made), true),
+            None,
+            at(0),
+            Some(TIMEOUT),
+            row,
+        )
     }
 
     proptest! {
@@ -242,7 +248,7 @@ mod tests {
             is_set_right in any::<bool>(),
         ) {
             let made_at = |second: i64| {
-                let said = Made::said(at(second), true);
+                let said = CreatedAt::said(at(second), true);
                 let clock = |behind| said.with_clock(SignedDuration::from_secs(behind));
                 (clock(now_behind), clock(behind))
             };

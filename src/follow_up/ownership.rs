@@ -23,7 +23,7 @@ use jiff::SignedDuration;
 
 use super::lookup::{each_page, is_older, later_than, listed_for, refused, was_made_before};
 use super::target::Target;
-use crate::api::{LeadQuery, ListedLead, Made, NotDone};
+use crate::api::{CallError, CreatedAt, LeadQuery, ListedLead};
 use crate::exit::Failure;
 use crate::lead::{CampaignId, RowId};
 use crate::ledger::UndoRow;
@@ -47,7 +47,7 @@ pub(super) struct Evidence<'a> {
 /// A lead that is listed with the id of a row.
 struct Seen<'a> {
     row: &'a UndoRow,
-    made: Option<Made>,
+    made: Option<CreatedAt>,
     /// Whether it is the one that the row has made, if it is not older.
     is_own: bool,
 }
@@ -264,11 +264,11 @@ async fn look_up_all<'a>(
 pub(super) async fn look_up(
     target: &Target,
     row: &UndoRow,
-) -> Result<Result<Vec<ListedLead>, NotDone>, Stop> {
+) -> Result<Result<Vec<ListedLead>, CallError>, Stop> {
     let has_its_id = |lead: &ListedLead| Some(&lead.id) == row.lead_id.as_ref();
     let found = listed_for(&target.client, row.campaign, row.number, has_its_id).await?;
     Ok(match found {
-        Err(NotDone::NotFound { .. } | NotDone::NotOffered { .. }) => Ok(Vec::new()),
+        Err(CallError::NotFound { .. } | CallError::NotOffered { .. }) => Ok(Vec::new()),
         found => found,
     })
 }

@@ -16,7 +16,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::lookup::{SLOWEST, later_than, leads_with, refused, was_made_before};
 use super::target::Target;
-use crate::api::{ListedLead, NotDone};
+use crate::api::{CallError, ListedLead};
 use crate::clock;
 use crate::exit::{ExitCode, Failure};
 use crate::lead::{CampaignId, Counts, ErrorCode, RowId, RowOutcome, RunId, Status};
@@ -199,7 +199,7 @@ impl Work<'_> {
         let mut listed = match listed {
             Ok(listed) => listed,
             // The service has answered others.
-            Err(NotDone::NoAnswer { .. }) => {
+            Err(CallError::NoAnswer { .. }) => {
                 let mut found = self.found.borrow_mut();
                 found.undecided.unanswered += 1;
                 found.looked_up += 1;
@@ -233,7 +233,7 @@ impl Work<'_> {
             }
             None => self.not_there(&row, &attempted).await?,
         };
-        self.note(&row, outcome.as_ref());
+        self.record(&row, outcome.as_ref());
         if let Some(outcome) = outcome.filter(|_| !self.target.is_dry_run) {
             let token = self.has_no_leads().then(|| self.target.token.clone());
             let settling = move |ledger: &mut Ledger| {
@@ -253,7 +253,7 @@ impl Work<'_> {
         ids.any(|id| id == Some(lead_id))
     }
 
-    fn note(&self, row: &SentRow, outcome: Option<&RowOutcome>) {
+    fn record(&self, row: &SentRow, outcome: Option<&RowOutcome>) {
         let mut found = self.found.borrow_mut();
         found.looked_up += 1;
         let Some(outcome) = outcome else { return };

@@ -41,7 +41,7 @@ pub struct Target {
     pub on_their_way: u64,
     _lock: Option<SenderLock>,
     /// It runs until this is dropped, if it is the service.
-    _reached: service::Reached,
+    _reached: service::ConnectedService,
 }
 
 impl Target {

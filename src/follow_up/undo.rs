@@ -21,7 +21,7 @@ use super::ownership::{Evidence, ListedRows, look_up, refuse_strangers};
 use super::reconcile::reconcile;
 use super::target::{Target, busy};
 use super::undone::Undone;
-use crate::api::{ListedLead, NotDone};
+use crate::api::{CallError, ListedLead};
 use crate::clock;
 use crate::exit::Failure;
 use crate::lead::{CampaignId, ErrorCode};
@@ -284,7 +284,7 @@ impl Undo {
             .make(
                 async |client| {
                     let called = client.delete_lead(lead_id).await;
-                    if called.result.as_ref().is_err_and(NotDone::may_be_done) {
+                    if called.result.as_ref().is_err_and(CallError::may_be_done) {
                         is_lost.set(true);
                         note_perhaps_removed(progress);
                     }
@@ -305,12 +305,12 @@ impl Undo {
             Err(not_done) => not_done,
         };
         let (status, why) = match not_done {
-            NotDone::NoAnswer { text, .. } => {
+            CallError::NoAnswer { text, .. } => {
                 note_perhaps_removed(progress);
                 (UndoStatus::Unknown, text)
             }
             // No request was sent: its id is none.
-            NotDone::Refused { text, .. } if http_status.is_none() => (UndoStatus::Kept, text),
+            CallError::Refused { text, .. } if http_status.is_none() => (UndoStatus::Kept, text),
             refusal => {
                 let is_lost = is_lost.get();
                 self.refused(row, progress, refusal, is_lost).await?
@@ -328,12 +328,12 @@ impl Undo {
         &self,
         row: &UndoRow,
         progress: &Cell<Progress>,
-        not_done: NotDone,
+        not_done: CallError,
         is_lost: bool,
     ) -> Result<(UndoStatus, String), Stop> {
         let why = not_done.text().to_owned();
         // It may say that there is no such lead, or no such call.
-        let is_missing = matches!(not_done, NotDone::NotFound { .. });
+        let is_missing = matches!(not_done, CallError::NotFound { .. });
         let was_listed = self.listed.all.contains(&row.row);
         let may_be_gone = is_lost || row.was_asked || is_missing;
         if !may_be_gone {
@@ -368,14 +368,14 @@ impl Undo {
     /// Stops where a refusal is about all leads: the service does not have the call, or does not allow it.
     fn stop_if_all_are_refused(
         &self,
-        not_done: &NotDone,
+        not_done: &CallError,
         progress: &Cell<Progress>,
     ) -> Result<(), Stop> {
         let stopped = match not_done {
-            NotDone::NotFound { text } | NotDone::NotOffered { text } => {
+            CallError::NotFound { text } | CallError::NotOffered { text } => {
                 not_offered("DELETE /api/user/leads/ID", text)
             }
-            NotDone::Refused {
+            CallError::Refused {
                 code: ErrorCode::Http(403),
                 text,
             } => forbidden(text),
@@ -388,7 +388,7 @@ impl Undo {
     }
 
     /// Whether the service lists the lead of a row.
-    async fn is_listed(&self, row: &UndoRow) -> Result<Result<bool, NotDone>, Stop> {
+    async fn is_listed(&self, row: &UndoRow) -> Result<Result<bool, CallError>, Stop> {
         let has_its_id = |lead: &ListedLead| Some(&lead.id) == row.lead_id.as_ref();
         let client = &self.target.client;
         let listed = listed_for(client, row.campaign, row.number, has_its_id).await?;

@@ -73,7 +73,7 @@ impl CampaignList {
         patience: Option<Duration>,
     ) -> Result<CampaignBook, Failure> {
         let mut names = names_in_column.clone();
-        names.note_default(default);
+        names.add_default(default);
         if names.is_empty() {
             return Ok(CampaignBook::new(default.cloned(), HashMap::new()));
         }
@@ -124,7 +124,7 @@ pub async fn look_up(
         lookup,
     };
     let mut names = names_in(intake).await?;
-    names.note_default(settings.reading.campaign.as_ref());
+    names.add_default(settings.reading.campaign.as_ref());
     if names.is_empty() {
         return Ok(without_names(Lookup::NotNeeded));
     }

@@ -13,7 +13,7 @@ use crate::report::{Estimate, Findings, Listeners, Log, Metrics, PageNotes, Tall
 use crate::settings::ImportSettings;
 use crate::source::Row;
 
-pub struct Found {
+pub struct DryRun {
     pub tally: Tally,
     pub findings: Findings,
     pub page: Option<PageNotes>,
@@ -28,7 +28,7 @@ pub async fn run(
     page: Option<PageNotes>,
     log: &Log,
     mut take: impl FnMut(&Batch) -> Result<(), Failure>,
-) -> Result<Found, Failure> {
+) -> Result<DryRun, Failure> {
     let (inputs, show) = (&intake.inputs, inputs::show(settings));
     let (work, metrics) = (Work::Checking, Metrics::default());
     let mut listeners = Listeners::new(inputs.len(), show, work, log, metrics);
@@ -43,9 +43,9 @@ pub async fn run(
         for (row, prepared) in batch.rows.rows().zip(&mut batch.prepared) {
             let mapping = &inputs[row.file()].mapping;
             let ready = || RowOutcome::not_sent(Status::Ready, None, None);
-            findings.note(mapping, row, prepared, settings.policy.form);
+            findings.count(mapping, row, prepared, settings.policy.form);
             let outcome = &*prepared.outcome.get_or_insert_with(ready);
-            listeners.note(&RunEvent::Settled {
+            listeners.take(&RunEvent::Settled {
                 row,
                 phone: prepared.phone,
                 campaign: prepared.campaign,
@@ -56,13 +56,13 @@ pub async fn run(
                 && let Some(name) = name(&book, mapping, row)
             {
                 let status = outcome.status;
-                listeners.tally.note_campaign_name(name, status);
+                listeners.tally.count_campaign_name(name, status);
             }
         }
         take(&batch)?;
     }
     listeners.finish();
-    Ok(Found {
+    Ok(DryRun {
         tally: listeners.tally,
         findings,
         page: listeners.page,
@@ -79,7 +79,7 @@ fn name(book: &CampaignBook, mapping: &Mapping, row: Row<'_>) -> Option<String> 
     }
 }
 
-impl Found {
+impl DryRun {
     pub fn ready(&self) -> u64 {
         self.tally.counts.of(Status::Ready)
     }

@@ -14,7 +14,7 @@ use crate::lead::{CampaignId, Status};
 use crate::message::Message;
 use crate::pipeline::Delivery;
 use crate::report::{
-    CampaignNames, Ended, InDoubt, Listeners, Page, PageNotes, RunMode, Tally, stop_text,
+    CampaignNames, InDoubt, Listeners, Outcome, Page, PageNotes, RunMode, Tally, stop_text,
 };
 use crate::results::{OutputError, ReportFile, Written};
 use crate::stop::Stop;
@@ -49,43 +49,43 @@ impl Ending<'_> {
             false => None,
         };
         let tally = by_ledger.as_ref().unwrap_or(&listeners.tally);
-        let mut ended = Ended {
+        let mut outcome = Outcome {
             run: self.run.as_ref().map(|run| run.begun.run),
             requests: end.requests,
             rows_total: listeners.total.get().copied().or(end.rows_total),
             written,
             stopped_at: std::mem::take(&mut end.stopped_at),
             campaign_names: std::mem::take(&mut self.campaign_names),
-            ..inputs::ended(settings, intake, tally, self.time.seconds())
+            ..inputs::outcome(settings, intake, tally, self.time.seconds())
         };
         if self.run.is_none() {
             // Without a ledger the next run does not know which rows are in doubt.
-            ended.in_doubt = InDoubt::of(OnUncertain::Resend, settings.policy.form);
+            outcome.in_doubt = InDoubt::of(OnUncertain::Resend, settings.policy.form);
         }
-        self.stop(&mut ended, end.stop.take());
+        self.stop(&mut outcome, end.stop.take());
         let is_unread = |stop: &Stop| stop.by() == StoppedBy::Usage;
-        if !ended.stop.as_ref().is_some_and(is_unread) {
-            self.write_report(&mut ended, listeners.page.as_ref());
+        if !outcome.stop.as_ref().is_some_and(is_unread) {
+            self.write_report(&mut outcome, listeners.page.as_ref());
         }
         let recorded = self
             .run
             .as_mut()
-            .map_or(Ok(()), |run| run.end(&ended, &end));
-        if let Some(stop) = ended.stop.take_if(|stop| is_unread(stop)) {
+            .map_or(Ok(()), |run| run.end(&outcome, &end));
+        if let Some(stop) = outcome.stop.take_if(|stop| is_unread(stop)) {
             // Nothing was sent, so there is no summary.
             return Err(Failure::new(stop.by(), stop_text(&stop)));
         }
-        if let (Err(error), None) = (recorded, &ended.stop) {
+        if let (Err(error), None) = (recorded, &outcome.stop) {
             let by_ledger = Stop::error(StoppedBy::Ledger, error.0);
-            self.stop(&mut ended, Some(by_ledger));
+            self.stop(&mut outcome, Some(by_ledger));
         }
-        self.import.metrics.end(&ended);
-        let shown = observer.ended(&ended);
+        self.import.metrics.end(&outcome);
+        let shown = observer.ended(&outcome);
         // If the console was closed, that is already reported as the stop.
-        if ended.stop.is_none() {
+        if outcome.stop.is_none() {
             shown?;
         }
-        Ok(ended.exit_code)
+        Ok(outcome.exit_code)
     }
 
     /// The counts of the whole run from the ledger, if an earlier start got further than
@@ -100,34 +100,34 @@ impl Ending<'_> {
         })
     }
 
-    fn stop(&self, ended: &mut Ended<'_>, stop: Option<Stop>) {
-        ended.exit_code = ended
+    fn stop(&self, outcome: &mut Outcome<'_>, stop: Option<Stop>) {
+        outcome.exit_code = outcome
             .tally
             .exit_code(stop.as_ref(), self.import.settings.problems_exit);
         let line = &self.import.request.line;
-        let is_in_doubt = ended.tally.counts.of(Status::Uncertain) > 0 && !ended.sandbox;
-        let run = ended.run.filter(|_| is_in_doubt);
-        ended.look_up_with = run.and_then(|run| line.of_reconcile(run));
-        ended.continue_with = stop.is_some().then(|| line.clone());
-        ended.send_rejects_with = match stop {
+        let is_in_doubt = outcome.tally.counts.of(Status::Uncertain) > 0 && !outcome.sandbox;
+        let run = outcome.run.filter(|_| is_in_doubt);
+        outcome.look_up_with = run.and_then(|run| line.of_reconcile(run));
+        outcome.continue_with = stop.is_some().then(|| line.clone());
+        outcome.send_rejects_with = match stop {
             Some(_) => None,
             None => {
-                let rejects = ended.written.rejects_paths().map(Path::to_owned);
+                let rejects = outcome.written.rejects_paths().map(Path::to_owned);
                 let rejects: Vec<PathBuf> = rejects.collect();
-                line.of_rejects(&rejects, ended.run.is_some())
+                line.of_rejects(&rejects, outcome.run.is_some())
             }
         };
-        ended.stop = stop;
+        outcome.stop = stop;
     }
 
     /// Writes the report, if one is wanted. This is done before the run counts as
     /// complete: if it fails, the same command continues the run and writes the report.
-    fn write_report(&mut self, ended: &mut Ended<'_>, notes: Option<&PageNotes>) {
+    fn write_report(&mut self, outcome: &mut Outcome<'_>, notes: Option<&PageNotes>) {
         let (Some(report), Some(notes)) = (self.report.take(), notes) else {
             return;
         };
         let page = Page {
-            ended,
+            outcome,
             intake: &self.import.intake,
             notes,
             campaign: self.import.settings.reading.campaign.as_ref(),
@@ -137,10 +137,10 @@ impl Ending<'_> {
             },
         };
         let page = page.html();
-        if let Err(error) = inputs::write_report(report, &page, &mut ended.written) {
+        if let Err(error) = inputs::write_report(report, &page, &mut outcome.written) {
             let stop = Stop::error(StoppedBy::Disk, error.message());
-            let stop = Stop::both(ended.stop.take(), stop);
-            self.stop(ended, Some(stop));
+            let stop = Stop::both(outcome.stop.take(), stop);
+            self.stop(outcome, Some(stop));
         }
     }
 }

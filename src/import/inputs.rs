@@ -18,7 +18,7 @@ use crate::message::Text;
 use crate::message::{Message, Voice};
 use crate::options::{LogFormat, Options, Progress, texts};
 use crate::report::{
-    CampaignNames, DoubtError, Ended, InDoubt, ListMapping, ListNotes, RowTotal, Show, Tally,
+    CampaignNames, DoubtError, InDoubt, ListMapping, ListNotes, Outcome, RowTotal, Show, Tally,
 };
 use crate::results::{
     OutputChoice, OutputError, OutputPaths, ReportFile, Written, is_results_column,
@@ -55,14 +55,14 @@ impl Request {
 
     pub fn settings(&self) -> Result<ImportSettings, Failure> {
         let settings = ImportSettings::new(&self.layers, &self.unnamed);
-        let mut settings = settings.or_stopped(StoppedBy::Usage)?;
+        let mut settings = settings.stopped_by(StoppedBy::Usage)?;
         settings.ledger = self.ledger()?;
         Ok(settings)
     }
 
     /// The ledger that the settings name, for what the command does with it.
     pub fn ledger(&self) -> Result<Option<LedgerPlace>, Failure> {
-        let place = ledger_place(&self.layers.options()).or_stopped(StoppedBy::Usage)?;
+        let place = ledger_place(&self.layers.options()).stopped_by(StoppedBy::Usage)?;
         Ok(match self.only_checks {
             true => place.map(LedgerPlace::for_checking),
             false => place,
@@ -153,7 +153,7 @@ pub async fn protect(
     let reading = service::on_a_thread(move || {
         let region = intake.region.as_ref().map(|given| given.region);
         let lists = SuppressionLists::read(&paths, &intake.phones, region, intake.doubts);
-        let mut lists = lists.or_stopped(StoppedBy::Usage)?;
+        let mut lists = lists.stopped_by(StoppedBy::Usage)?;
         for warning in lists.lists.iter().filter_map(SuppressionList::too_old) {
             warn!(event = "warning", "{}", sentence(&warning));
         }
@@ -357,13 +357,13 @@ fn warn_of_replaced_lists(layers: &Layers, warnings: &mut Warnings) {
 }
 
 /// How a command that has read these inputs ended, if nothing stopped it.
-pub fn ended<'a>(
+pub fn outcome<'a>(
     settings: &ImportSettings,
     intake: &'a Intake,
     tally: &'a Tally,
     elapsed_s: f64,
-) -> Ended<'a> {
-    Ended {
+) -> Outcome<'a> {
+    Outcome {
         run: None,
         tally,
         inputs: intake.names(),

@@ -3,7 +3,7 @@
 use crate::event::RunEvent;
 use crate::exit::Failure;
 use crate::ledger::Begun;
-use crate::report::{Ended, Listeners};
+use crate::report::{Listeners, Outcome};
 
 /// Rule: it shows, and changes nothing about the run.
 pub trait Observer {
@@ -18,5 +18,5 @@ pub trait Observer {
     /// # Errors
     ///
     /// If that cannot be shown. The error ends a command whose run was complete.
-    fn ended(&mut self, ended: &Ended<'_>) -> Result<(), Failure>;
+    fn ended(&mut self, outcome: &Outcome<'_>) -> Result<(), Failure>;
 }

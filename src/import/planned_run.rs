@@ -20,7 +20,7 @@ use crate::mapping::{ColumnChoice, MarkKind};
 use crate::options::{Declaration, Given, Options};
 use crate::pipeline::{Delivery, RateController};
 use crate::rate::KnownRate;
-use crate::report::{Ended, Width, difference_lines};
+use crate::report::{Outcome, Width, difference_lines};
 use crate::results::OutputPaths;
 use crate::settings::ImportSettings;
 use crate::source::Fingerprint;
@@ -259,18 +259,18 @@ impl Run {
     }
 
     /// Records how this start of the run has ended.
-    pub fn end(&mut self, ended: &Ended<'_>, delivery: &Delivery) -> Result<(), LedgerError> {
-        let is_complete = ended.stop.is_none();
-        let rows = ended.tally.rows_by_file.iter();
+    pub fn end(&mut self, outcome: &Outcome<'_>, delivery: &Delivery) -> Result<(), LedgerError> {
+        let is_complete = outcome.stop.is_none();
+        let rows = outcome.tally.rows_by_file.iter();
         let end = StartEnd {
-            exit_code: ended.exit_code as u8,
-            stopped_by: ended.stop.as_ref().map(|stop| stop.by().as_str()),
-            requests: ended.requests,
+            exit_code: outcome.exit_code as u8,
+            stopped_by: outcome.stop.as_ref().map(|stop| stop.by().as_str()),
+            requests: outcome.requests,
             complete: is_complete,
             input_rows: rows.map(|rows| is_complete.then_some(*rows)).collect(),
-            counts: ended.tally.counts,
+            counts: outcome.tally.counts,
             last_read: delivery.last_read.0,
-            has_rejects: ended.written.has_all_rejects,
+            has_rejects: outcome.written.has_all_rejects,
             tried_again: &delivery.tried_again,
         };
         self.record(&end)

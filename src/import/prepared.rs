@@ -9,7 +9,7 @@ use super::guards::Guards;
 use super::inputs::Request;
 use super::open_ledger::OpenLedger;
 use super::planned_run::PlannedRun;
-use super::service::Reached;
+use super::service::ConnectedService;
 use super::{inputs, moved_names, new_ledger, service};
 use crate::campaign::{CampaignBook, CampaignChoice, NamesInRows};
 use crate::exit::Failure;
@@ -42,7 +42,7 @@ pub struct Prepared {
     pub book: CampaignBook,
     pub writer: Writer,
     pub report: Option<ReportFile>,
-    pub reached: Reached,
+    pub reached: ConnectedService,
     pub planned: Option<PlannedRun>,
     pub campaign_list: CampaignList,
     pub guards: Guards,

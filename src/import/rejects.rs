@@ -28,7 +28,7 @@ pub async fn add_options(
 ) -> Result<Vec<InspectedInput>, Failure> {
     let options = request.layers.options();
     let place = request.ledger()?;
-    let service = Service::name(&options).or_stopped(StoppedBy::Usage)?;
+    let service = Service::name(&options).stopped_by(StoppedBy::Usage)?;
     // All rows of the run are read.
     let finding = on_a_thread(move || -> Result<_, Failure> {
         let found = run_of_rejects(&inputs, place.as_ref(), service.as_deref())?;

@@ -19,7 +19,7 @@ use crate::lead::{RowId, RunId};
 use crate::ledger::{Ledger, LedgerError, LedgerWriter};
 use crate::pipeline::{Delivery, Destination, LedgerDestination, Pipeline, RateController};
 use crate::report::{Listeners, Log, PageNotes, Work, log_import};
-use crate::results::{OutputError, RunEnd, Writer, Written};
+use crate::results::{Completion, OutputError, Writer, Written};
 use crate::settings::ImportSettings;
 use crate::signals::Interrupts;
 use crate::simulation::{self, Fault, is_planted};
@@ -67,7 +67,7 @@ pub async fn send(
     let mut listeners = listeners(&import, report.is_some(), rows, log);
     let campaign_names = campaign_names(&book, campaign_list.listed());
     let mut events = |event: RunEvent<'_>| {
-        listeners.note(&event);
+        listeners.take(&event);
         observer.event(&event, &listeners);
     };
     let delivered = deliver(
@@ -190,7 +190,7 @@ fn finish(
         // final. But they alone have the outcomes of those rows.
         return writer.set_aside();
     }
-    let run_end = |end: &Delivery| RunEnd {
+    let run_end = |end: &Delivery| Completion {
         is_complete: end.stop.is_none(),
         is_shorter: end.is_shorter,
         keeps_rejects,

@@ -16,13 +16,13 @@ use crate::settings::{Connection, Service, proxy_to};
 use crate::simulation;
 
 /// A client, and the sandbox, which runs until this value is dropped.
-pub struct Reached {
+pub struct ConnectedService {
     pub client: Client,
     _sandbox: Option<Sandbox>,
 }
 
 /// A client for the service; the sandbox is started if that is the service.
-pub async fn reach(service: &Service, timeout: Duration) -> Result<Reached, Failure> {
+pub async fn reach(service: &Service, timeout: Duration) -> Result<ConnectedService, Failure> {
     let (connection, sandbox) = match service {
         Service::At(connection) => (connection.clone(), None),
         Service::Sandbox => {
@@ -32,12 +32,12 @@ pub async fn reach(service: &Service, timeout: Duration) -> Result<Reached, Fail
                 ..SandboxConfig::default()
             };
             // The call blocks until the sandbox listens.
-            let start = move || Sandbox::start(config).or_stopped(StoppedBy::Usage);
+            let start = move || Sandbox::start(config).stopped_by(StoppedBy::Usage);
             let sandbox = on_a_thread(start).await?;
             let base_url =
-                BaseUrl::parse(&sandbox.base_url(), false).or_stopped(StoppedBy::Usage)?;
+                BaseUrl::parse(&sandbox.base_url(), false).stopped_by(StoppedBy::Usage)?;
             let token = Token::from_text(sandbox.token(), "the sandbox's token")
-                .or_stopped(StoppedBy::Usage)?;
+                .stopped_by(StoppedBy::Usage)?;
             let connection = Connection {
                 base_url,
                 token,
@@ -51,10 +51,10 @@ pub async fn reach(service: &Service, timeout: Duration) -> Result<Reached, Fail
         token,
         certificates,
     } = connection;
-    let proxy = proxy_to(&base_url).or_stopped(StoppedBy::Usage)?;
+    let proxy = proxy_to(&base_url).stopped_by(StoppedBy::Usage)?;
     let client = Client::new(&base_url, token, certificates, proxy, timeout);
-    Ok(Reached {
-        client: client.or_stopped(StoppedBy::Usage)?,
+    Ok(ConnectedService {
+        client: client.stopped_by(StoppedBy::Usage)?,
         _sandbox: sandbox,
     })
 }
@@ -64,7 +64,7 @@ pub fn block_on<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, 
     let runtime = Builder::new_current_thread()
         .enable_all()
         .build()
-        .or_stopped(StoppedBy::Usage)?;
+        .stopped_by(StoppedBy::Usage)?;
     LocalSet::new().block_on(&runtime, work)
 }
 

@@ -15,7 +15,7 @@ use super::inputs::{self, Request};
 use super::open_ledger::{await_start, pace};
 use super::prepared::refuse_results_files;
 use super::remembered::remember;
-use super::service::{self, Reached};
+use super::service::{self, ConnectedService};
 use crate::api::wire::LeadForm;
 use crate::exit::Failure;
 use crate::intake::{Batch, InspectedInput, Intake, Purpose};
@@ -37,7 +37,7 @@ pub struct TestLead {
     pub variables: Vec<String>,
     pub campaign_list: CampaignList,
     body: Bytes,
-    reached: Reached,
+    reached: ConnectedService,
     pacer: Pacer,
     started: Instant,
     recorded: Option<(Ledger, ServiceId)>,

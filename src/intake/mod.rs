@@ -157,7 +157,7 @@ impl Intake {
                 }
                 let cell = row.text(column).unwrap_or_default();
                 if let Ok(Some(CampaignChoice::Name(name))) = CampaignChoice::parse(cell) {
-                    names.note(name, row.file(), row.line());
+                    names.add(name, row.file(), row.line());
                 }
             }
             if names.len() > MAX_NAMES {
@@ -207,7 +207,7 @@ impl Intake {
             let planned = &self.inputs[rows.file()];
             for (row, reading) in rows.rows().zip(&readings) {
                 let is_whole = !matches!(reading, Reading::Misshapen(_));
-                marked.note(&planned.mapping, row, is_whole, || {
+                marked.count(&planned.mapping, row, is_whole, || {
                     numbers.all(planned, row)
                 });
             }
@@ -242,7 +242,7 @@ impl Intake {
             for row in rows.rows().filter(|_| is_limited) {
                 seen += 1;
                 if seen > limit {
-                    marked.note(&planned.mapping, row, false, || numbers.all(planned, row));
+                    marked.count(&planned.mapping, row, false, || numbers.all(planned, row));
                 }
             }
             true

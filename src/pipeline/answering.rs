@@ -334,7 +334,7 @@ impl<S: LeadSender> Pipeline<'_, S> {
             let mapping = &self.inputs[row.file()].mapping;
             if let Some(campaign) = prepared.campaign {
                 let values = mapping.variables(row).map(|(_, value)| value);
-                self.progress.reasons.note(campaign, &outcome, values);
+                self.progress.reasons.count(campaign, &outcome, values);
             }
             (self.events)(RunEvent::Settled {
                 row,

@@ -22,7 +22,7 @@ use super::outage::Silence;
 use super::pacer::{Heard, Pacer, Said};
 use super::window::Slot;
 use super::{ConcurrencyChoice, RateController};
-use crate::api::{Called, Client, NotDone};
+use crate::api::{CallError, CallResult, Client};
 use crate::backoff;
 use crate::clock;
 use crate::event::RunEvent;
@@ -105,12 +105,12 @@ impl PacedClient {
 
     /// Makes a call, as often as that can help. `before` is done in the ledger before each attempt.
     ///
-    /// What the service says of this call alone is returned as [`NotDone`].
+    /// What the service says of this call alone is returned as [`CallError`].
     pub async fn make<T>(
         &self,
-        call: impl AsyncFn(&Client) -> Called<T>,
+        call: impl AsyncFn(&Client) -> CallResult<T>,
         before: impl FnOnce(&mut Ledger) -> Result<(), LedgerError> + Send + Clone + 'static,
-    ) -> Result<Called<T>, Stop> {
+    ) -> Result<CallResult<T>, Stop> {
         let (begun, ended) = self.calls.get();
         self.calls.set((begun + 1, ended));
         self.count_silence();
@@ -123,9 +123,9 @@ impl PacedClient {
     async fn make_again<T>(
         &self,
         slot: Slot,
-        call: impl AsyncFn(&Client) -> Called<T>,
+        call: impl AsyncFn(&Client) -> CallResult<T>,
         before: impl FnOnce(&mut Ledger) -> Result<(), LedgerError> + Send + Clone + 'static,
-    ) -> Result<Called<T>, Stop> {
+    ) -> Result<CallResult<T>, Stop> {
         let mut failures = 0;
         loop {
             let start = self.permission(&before).await?;
@@ -133,12 +133,12 @@ impl PacedClient {
             let called = call(&self.client).await;
             self.hear(slot, start, &called).await?;
             match &called.result {
-                Err(NotDone::Later { .. }) => {}
-                Err(NotDone::Fatal { cause, text }) => {
+                Err(CallError::Later { .. }) => {}
+                Err(CallError::Fatal { cause, text }) => {
                     let stop = Stop::new(StopReason::Refused(*cause));
                     return Err(stop.saying(without_numbers(text)));
                 }
-                Err(NotDone::NoAnswer {
+                Err(CallError::NoAnswer {
                     code,
                     text,
                     was_sent,
@@ -295,14 +295,19 @@ impl PacedClient {
     }
 
     /// Takes what the answer says of the service, whatever it says of this call.
-    async fn hear<T>(&self, slot: Slot, started: Instant, called: &Called<T>) -> Result<(), Stop> {
+    async fn hear<T>(
+        &self,
+        slot: Slot,
+        started: Instant,
+        called: &CallResult<T>,
+    ) -> Result<(), Stop> {
         let said = match &called.result {
-            Err(NotDone::Later { wait, code, .. }) => Said::Later {
+            Err(CallError::Later { wait, code, .. }) => Said::Later {
                 wait: *wait,
                 code: *code,
                 is_own: false,
             },
-            Err(NotDone::NoAnswer {
+            Err(CallError::NoAnswer {
                 code,
                 text,
                 was_sent,

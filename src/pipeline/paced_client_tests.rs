@@ -11,7 +11,7 @@ use crate::rate::RateChoice;
 const HOUR: Duration = Duration::from_secs(3600);
 
 /// What the service says to one call.
-type Answered = Result<(), NotDone>;
+type Answered = Result<(), CallError>;
 
 /// A client whose requests are recorded in a ledger of its own.
 struct Test {
@@ -56,8 +56,8 @@ impl Test {
             let (takes, result) = answer(attempts.get());
             attempts.update(|attempts| attempts + 1);
             tokio::time::sleep(takes).await;
-            let is_answered = !matches!(result, Err(NotDone::NoAnswer { .. }));
-            Called {
+            let is_answered = !matches!(result, Err(CallError::NoAnswer { .. }));
+            CallResult {
                 http_status: is_answered.then_some(200),
                 quota: None,
                 result,
@@ -82,7 +82,7 @@ impl Test {
 }
 
 fn later(seconds: u64) -> Answered {
-    Err(NotDone::Later {
+    Err(CallError::Later {
         wait: Some(Duration::from_secs(seconds)),
         may_be_done: false,
         code: ErrorCode::Http(429),
@@ -91,7 +91,7 @@ fn later(seconds: u64) -> Answered {
 }
 
 fn lost(was_sent: bool) -> Answered {
-    Err(NotDone::NoAnswer {
+    Err(CallError::NoAnswer {
         code: ErrorCode::Connection,
         text: "no connection".into(),
         was_sent,
@@ -135,7 +135,7 @@ async fn after_a_wait_one_call_goes_first_though_an_older_one_was_answered_meanw
                 };
                 tokio::time::sleep(takes).await;
                 attempts.end();
-                Called {
+                CallResult {
                     http_status: Some(200),
                     quota: None,
                     result,

@@ -54,7 +54,7 @@ impl Reasons {
     }
 
     /// Takes the outcome of a row with these values, which a reason may quote.
-    pub(super) fn note<'v>(
+    pub(super) fn count<'v>(
         &mut self,
         campaign: CampaignId,
         outcome: &RowOutcome,
@@ -95,7 +95,7 @@ mod tests {
                 code,
                 Some(naming(text, Some(&id.to_string()))),
             );
-            reasons.note(CampaignId(1), &outcome, ["Ada Lovelace"].into_iter());
+            reasons.count(CampaignId(1), &outcome, ["Ada Lovelace"].into_iter());
         }
         assert!(!reasons.are_the_rows(CampaignId(2)));
         reasons.are_the_rows(CampaignId(1))

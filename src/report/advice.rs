@@ -3,7 +3,7 @@
 //! The summary, the page for people and `docs/problems.md` take their words from here.
 //! Nothing here names a person. Text between backquotes is typed exactly so.
 
-use super::ended::{Ended, InDoubt};
+use super::outcome::{InDoubt, Outcome};
 use super::tally::OutcomeGroup;
 use crate::lead::{ErrorCode, Status};
 use crate::message::{Template, Text, Voice, in_lines};
@@ -54,10 +54,10 @@ pub struct Outlook {
 }
 
 impl Outlook {
-    pub fn after(ended: &Ended<'_>) -> Outlook {
+    pub fn after(outcome: &Outcome<'_>) -> Outlook {
         Outlook {
-            by_same_command: ended.continue_with.is_some(),
-            in_doubt: ended.in_doubt,
+            by_same_command: outcome.continue_with.is_some(),
+            in_doubt: outcome.in_doubt,
         }
     }
 }

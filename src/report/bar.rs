@@ -68,7 +68,7 @@ impl Bar {
         self.drawn.is_some()
     }
 
-    pub fn note(&mut self, event: &RunEvent<'_>, tally: &Tally, progress: &Progress) {
+    pub fn draw(&mut self, event: &RunEvent<'_>, tally: &Tally, progress: &Progress) {
         let Some((bar, _)) = &self.drawn else {
             return;
         };
@@ -153,7 +153,7 @@ mod tests {
         let total = RowTotal::default();
         total.set(8800).unwrap();
         let mut progress = Progress::new(total);
-        progress.note(&RunEvent::Pulse(Pulse {
+        progress.count(&RunEvent::Pulse(Pulse {
             elapsed: Duration::from_secs(700),
             allowed: Some(Pace::stated(Rate::per_minute(100))),
             in_flight: 3,

@@ -43,7 +43,7 @@ struct Column<'a> {
 }
 
 pub fn check_json(checked: &Checked<'_>, to: impl Write) -> io::Result<()> {
-    let (ended, intake) = (checked.ended, checked.intake);
+    let (outcome, intake) = (checked.outcome, checked.intake);
     let lists = intake.suppression.lists.iter();
     let lists = lists.map(|list| {
         json!({
@@ -63,13 +63,13 @@ pub fn check_json(checked: &Checked<'_>, to: impl Write) -> io::Result<()> {
             "rows": rows,
         })
     });
-    let round = ended.tally.round_numbers;
-    let mut check = summary(ended);
+    let round = outcome.tally.round_numbers;
+    let mut check = summary(outcome);
     check["lists"] = lists.collect();
-    check["later_phone_columns"] = later_columns_json(&ended.list_notes.later_columns);
+    check["later_phone_columns"] = later_columns_json(&outcome.list_notes.later_columns);
     check["marks"] = marks(intake);
     check["kept_do_not_call"] = json!(intake.suppression.kept.len());
-    check["groups"] = groups(ended.tally, &ended.inputs);
+    check["groups"] = groups(outcome.tally, &outcome.inputs);
     check["numbers"] = numbers.collect();
     check["round_numbers"] = json!({
         "numbers": round.numbers,
@@ -80,7 +80,7 @@ pub fn check_json(checked: &Checked<'_>, to: impl Write) -> io::Result<()> {
         "least": estimate.least.as_secs_f64(),
         "most": estimate.most.as_secs_f64(),
     })));
-    check["campaign_names"] = lookup(checked.lookup, &ended.inputs);
+    check["campaign_names"] = lookup(checked.lookup, &outcome.inputs);
     if let Some(saved) = checked.saved {
         check["saved_mapping"] = json!({
             "profile": saved.profile,

@@ -8,7 +8,7 @@ use super::opening::opening_lines;
 use super::summary::{places, write_paragraph, write_problems, write_rows, write_written};
 use super::table::{lines, table};
 use super::width::{paragraph, written};
-use super::{Ended, Findings, Width};
+use super::{Findings, Outcome, Width};
 use crate::campaign::UnclearNames;
 use crate::command_line::CommandLine;
 use crate::intake::{Intake, PlannedInput};
@@ -34,7 +34,7 @@ pub fn check_text(checked: &Checked<'_>) -> String {
 }
 
 fn write_check(text: &mut String, checked: &Checked<'_>) -> fmt::Result {
-    let tally = checked.ended.tally;
+    let tally = checked.outcome.tally;
     for planned in checked.intake.inputs.iter() {
         writeln!(text)?;
         if checked.intake.inputs.len() > 1 {
@@ -51,7 +51,7 @@ fn write_check(text: &mut String, checked: &Checked<'_>) -> fmt::Result {
     write_rows(text, tally)?;
     write_campaigns(text, checked)?;
     write_left_out(text, checked)?;
-    write_problems(text, checked.ended, MAX_PROBLEMS)?;
+    write_problems(text, checked.outcome, MAX_PROBLEMS)?;
     write_unknown_countries(text, checked.intake)?;
     write_countries(text, checked.findings)?;
     if let Some(estimate) = &checked.estimate
@@ -59,7 +59,7 @@ fn write_check(text: &mut String, checked: &Checked<'_>) -> fmt::Result {
     {
         write_paragraph(text, &estimate.text())?;
     }
-    write_written(text, checked.ended)?;
+    write_written(text, checked.outcome)?;
     match checked.saved {
         Some(saved) => write_saved(text, saved, checked.next.as_ref()),
         None => Ok(()),
@@ -188,12 +188,12 @@ fn write_bodies(text: &mut String, findings: &Findings) -> fmt::Result {
 /// The rows of each campaign, if there are several or if campaign names
 /// were or should have been looked up; and what the lookup found.
 pub(super) fn write_campaigns(text: &mut String, checked: &Checked<'_>) -> fmt::Result {
-    let tally = checked.ended.tally;
+    let tally = checked.outcome.tally;
     let by_name = &tally.by_campaign_name;
     let campaigns = tally.by_campaign.len() + by_name.len();
     if campaigns > 1 || *checked.lookup != Lookup::NotNeeded {
         let by_id = tally.by_campaign.iter();
-        let by_id = by_id.map(|(id, counts)| (checked.ended.campaign_names.shown(*id), counts));
+        let by_id = by_id.map(|(id, counts)| (checked.outcome.campaign_names.shown(*id), counts));
         let by_name = by_name.iter();
         let by_name = by_name.map(|(name, counts)| (format!("`{}`", shown_name(name)), counts));
         let lines = by_id.chain(by_name).map(|(campaign, counts)| {
@@ -249,7 +249,7 @@ fn write_unclear(text: &mut String, unclear: &UnclearNames) -> fmt::Result {
 
 /// Where to find the rows that are not sent although nothing is wrong with them.
 fn write_left_out(text: &mut String, checked: &Checked<'_>) -> fmt::Result {
-    let Ended { tally, inputs, .. } = checked.ended;
+    let Outcome { tally, inputs, .. } = checked.outcome;
     for (at, (status, _, group)) in tally.left_out().enumerate() {
         if at == 0 {
             writeln!(text, "\nLeft out:")?;

@@ -1,8 +1,8 @@
 //! What a check finds in addition to the outcome of each row.
 
-use super::ended::Ended;
 use super::estimate::Estimate;
 use super::kinds::Kinds;
+use super::outcome::Outcome;
 use crate::api::wire::LeadForm;
 use crate::campaign::UnclearNames;
 use crate::command_line::CommandLine;
@@ -42,7 +42,7 @@ impl Lookup {
 
 #[derive(Debug)]
 pub struct Checked<'a> {
-    pub ended: &'a Ended<'a>,
+    pub outcome: &'a Outcome<'a>,
     pub intake: &'a Intake,
     pub findings: &'a Findings,
     pub lookup: &'a Lookup,
@@ -55,7 +55,7 @@ pub struct Checked<'a> {
 
 impl Findings {
     /// Takes a row. If it has no outcome yet, it is ready.
-    pub fn note(
+    pub fn count(
         &mut self,
         mapping: &Mapping,
         row: Row<'_>,
@@ -66,7 +66,7 @@ impl Findings {
             return;
         };
         if let Some(kind) = prepared.kind {
-            self.kinds.note(kind);
+            self.kinds.count(kind);
         }
         if self.bodies.len() < BODIES {
             self.has_unknown_campaign |= prepared.campaign.is_none();

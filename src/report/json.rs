@@ -9,22 +9,22 @@ use serde_json::{Value, json};
 
 use super::countries::Countries;
 use super::doubt::DoubtError;
-use super::ended::Ended;
 use super::list_mapping::ListMapping;
+use super::outcome::Outcome;
 use super::stop_text::stop_text;
 use crate::exit::Failure;
 use crate::lead::Counts;
 use crate::text::printable_json;
 
-pub fn json_summary(ended: &Ended<'_>) -> String {
-    line(&summary(ended))
+pub fn json_summary(outcome: &Outcome<'_>) -> String {
+    line(&summary(outcome))
 }
 
-pub(super) fn summary(ended: &Ended<'_>) -> Value {
-    let tally = ended.tally;
-    let mut rejects = ended.written.rejects_paths().map(text);
+pub(super) fn summary(outcome: &Outcome<'_>) -> Value {
+    let tally = outcome.tally;
+    let mut rejects = outcome.written.rejects_paths().map(text);
     // A single rejects path for one input, a list for several inputs.
-    let rejects = match ended.inputs.len() {
+    let rejects = match outcome.inputs.len() {
         0 | 1 => json!(rejects.next()),
         _ => rejects.collect(),
     };
@@ -34,38 +34,41 @@ pub(super) fn summary(ended: &Ended<'_>) -> Value {
         by_campaign[name] = json!(counts);
     }
     let mut summary = json!({
-        "run": ended.run,
-        "complete": ended.stop.is_none(),
-        "exit_code": ended.exit_code as u8,
-        "stopped_by": ended.stop.as_ref().map(|stop| stop.by().as_str()),
+        "run": outcome.run,
+        "complete": outcome.stop.is_none(),
+        "exit_code": outcome.exit_code as u8,
+        "stopped_by": outcome.stop.as_ref().map(|stop| stop.by().as_str()),
         "rows": tally.counts.total(),
-        "rows_total": ended.rows_total,
+        "rows_total": outcome.rows_total,
         "counts": tally.counts,
-        "mapping": ended.list_notes.mapping,
-        "stopped_at": stopped_at(ended),
+        "mapping": outcome.list_notes.mapping,
+        "stopped_at": stopped_at(outcome),
         "known_bad": tally.known_bad,
-        "footer_rows": ended.list_notes.footers.len(),
-        "blank_rows": ended.list_notes.blank_rows,
+        "footer_rows": outcome.list_notes.footers.len(),
+        "blank_rows": outcome.list_notes.blank_rows,
         "by_campaign": by_campaign,
-        "countries": ended.list_notes.countries,
-        "requests": ended.requests,
-        "elapsed_s": (ended.elapsed_s * 1000.0).round() / 1000.0,
-        "results": ended.written.results.as_deref().map(text),
+        "countries": outcome.list_notes.countries,
+        "requests": outcome.requests,
+        "elapsed_s": (outcome.elapsed_s * 1000.0).round() / 1000.0,
+        "results": outcome.written.results.as_deref().map(text),
         "rejects": rejects,
     });
     // This key exists only if a report was asked for.
-    if let Some(report) = &ended.written.report {
+    if let Some(report) = &outcome.written.report {
         summary["report"] = text(report).into();
     }
-    let error = ended.stop.as_ref().map(|stop| stop_text(stop).to_string());
+    let error = outcome
+        .stop
+        .as_ref()
+        .map(|stop| stop_text(stop).to_string());
     summary["error"] = error.into();
     summary
 }
 
 /// The lines of refused rows without an outcome; with several inputs each with its file.
-fn stopped_at(ended: &Ended<'_>) -> Vec<Value> {
-    let places = ended.stopped_at.iter();
-    let named = |(file, line): &(usize, u64)| match ended.inputs.as_slice() {
+fn stopped_at(outcome: &Outcome<'_>) -> Vec<Value> {
+    let places = outcome.stopped_at.iter();
+    let named = |(file, line): &(usize, u64)| match outcome.inputs.as_slice() {
         [_] => json!(line),
         inputs => json!({ "file": inputs.get(*file), "line": line }),
     };

@@ -24,7 +24,7 @@ pub(super) struct Country {
 
 impl Kinds {
     /// One number more. Lists come with many of one kind in a row.
-    pub(super) fn note(&mut self, kind: NumberKind) {
+    pub(super) fn count(&mut self, kind: NumberKind) {
         match &mut self.latest {
             Some((latest, numbers)) if *latest == kind => *numbers += 1,
             latest => {
@@ -97,9 +97,9 @@ mod tests {
             "+442079460105",
             "+12125550124",
         ] {
-            kinds.note(NumberKind::of(PhoneNumber::from_e164(text).unwrap()));
+            kinds.count(NumberKind::of(PhoneNumber::from_e164(text).unwrap()));
         }
-        kinds.note(NumberKind::of(
+        kinds.count(NumberKind::of(
             PhoneNumber::from_e164("+12125550125").unwrap(),
         ));
         let told: Vec<_> = kinds

@@ -1,6 +1,6 @@
 //! The listeners to the events of a run or check.
 
-use super::{Bar, Log, Logbook, Metrics, PageNotes, Progress, RowTotal, Show, Tally, Work};
+use super::{Bar, EventLog, Log, Metrics, PageNotes, Progress, RowTotal, Show, Tally, Work};
 use crate::event::RunEvent;
 
 /// All listeners. Each event goes to them in a fixed order:
@@ -11,7 +11,7 @@ pub struct Listeners {
     pub page: Option<PageNotes>,
     pub progress: Progress,
     bar: Bar,
-    logbook: Logbook,
+    event_log: EventLog,
     metrics: Metrics,
     pub total: RowTotal,
 }
@@ -23,7 +23,7 @@ impl Listeners {
             tally: Tally::new(inputs),
             page: None,
             progress: Progress::new(total.clone()),
-            logbook: Logbook::new(show, work),
+            event_log: EventLog::new(show, work),
             bar: Bar::new(show, work, log),
             metrics,
             total,
@@ -33,19 +33,19 @@ impl Listeners {
     /// The place for the number of rows, if any listener shows it while rows are sent.
     pub fn wants_total(&self) -> Option<&RowTotal> {
         let is_told =
-            self.bar.is_shown() || self.logbook.logs_progress() || self.metrics.are_wanted();
+            self.bar.is_shown() || self.event_log.logs_progress() || self.metrics.are_wanted();
         is_told.then_some(&self.total)
     }
 
-    pub fn note(&mut self, event: &RunEvent<'_>) {
-        self.tally.note(event);
+    pub fn take(&mut self, event: &RunEvent<'_>) {
+        self.tally.count(event);
         if let Some(page) = &mut self.page {
-            page.note(event);
+            page.count(event);
         }
-        self.progress.note(event);
-        self.bar.note(event, &self.tally, &self.progress);
-        self.logbook.note(event, &self.tally, &self.progress);
-        self.metrics.note(event, &self.tally, &self.progress);
+        self.progress.count(event);
+        self.bar.draw(event, &self.tally, &self.progress);
+        self.event_log.log(event, &self.tally, &self.progress);
+        self.metrics.count(event, &self.tally, &self.progress);
     }
 
     pub fn finish(&self) {

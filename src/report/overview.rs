@@ -11,7 +11,7 @@ use super::check_text::write_countries;
 use super::opening::going_on_line;
 use super::summary::{MAX_PROBLEMS, write_problems, write_rows};
 use super::width::{Width, labelled, paragraph, written};
-use super::{CampaignNames, Ended, Estimate, Findings};
+use super::{CampaignNames, Estimate, Findings, Outcome};
 use crate::campaign::Campaign;
 use crate::lead::{CampaignId, RunId, Status};
 use crate::text::{counted, grouped, printable};
@@ -24,7 +24,7 @@ const ROOM_FOR_ANSWER: usize = " [y/N] yes".len();
 #[derive(Debug)]
 pub struct Overview<'a> {
     /// What would have become of the rows.
-    pub ended: Ended<'a>,
+    pub outcome: Outcome<'a>,
     pub findings: &'a Findings,
     pub going_on: Option<RunId>,
     pub campaigns: Option<&'a [Campaign]>,
@@ -36,11 +36,11 @@ pub struct Overview<'a> {
 
 impl Overview<'_> {
     fn ready(&self) -> u64 {
-        self.ended.tally.counts.of(Status::Ready)
+        self.outcome.tally.counts.of(Status::Ready)
     }
 
     pub fn lines(&self, width: Width) -> String {
-        let tally = self.ended.tally;
+        let tally = self.outcome.tally;
         let mut lines = self.campaigns();
         lines.extend(self.warnings().map(|warning| ("warning", warning)));
         lines.push(("service", self.service.clone()));
@@ -55,14 +55,14 @@ impl Overview<'_> {
             text.push_str(&self.going_on.map(going_on_line).unwrap_or_default());
             writeln!(text, "{}", counted(tally.counts.total(), "row"))?;
             write_rows(text, tally)?;
-            write_problems(text, &self.ended, MAX_PROBLEMS)?;
+            write_problems(text, &self.outcome, MAX_PROBLEMS)?;
             write_countries(text, self.findings)?;
             write!(text, "\n{}", labelled(&lines, width))
         })
     }
 
     fn targets(&self) -> Vec<(CampaignId, u64)> {
-        let campaigns = self.ended.tally.by_campaign.iter();
+        let campaigns = self.outcome.tally.by_campaign.iter();
         let mut targets: Vec<_> = campaigns
             .map(|(campaign, counts)| (*campaign, counts.of(Status::Ready)))
             .filter(|(_, rows)| *rows > 0)

@@ -32,7 +32,7 @@ pub struct PreviewRow {
 
 impl Preview {
     /// Takes rows of `list` that were checked.
-    pub fn note(&mut self, list: &PlannedInput, batch: &Batch, form: LeadForm) {
+    pub fn add_batch(&mut self, list: &PlannedInput, batch: &Batch, form: LeadForm) {
         let mapping = &list.mapping;
         self.empty.resize(mapping.variables.len(), 0);
         for (row, prepared) in batch.rows.rows().zip(&batch.prepared) {
@@ -113,7 +113,7 @@ mod tests {
             ready(None, None),
         ];
         let mut preview = Preview::default();
-        preview.note(&list, &batch_of(&list, &outcomes), LeadForm::default());
+        preview.add_batch(&list, &batch_of(&list, &outcomes), LeadForm::default());
         assert_eq!((preview.ready, preview.empty), (5, vec![2, 3, 3]));
         let first = PreviewRow {
             row: RowId(2),
@@ -139,7 +139,7 @@ mod tests {
         let list = planned("phone,name\n1,Ada\n2,Bob\n");
         let rows = [ready(None, None), ready(None, None)];
         let mut preview = Preview::default();
-        preview.note(&list, &batch_of(&list, &rows), LeadForm::default());
+        preview.add_batch(&list, &batch_of(&list, &rows), LeadForm::default());
         assert_eq!(preview.first.unwrap().row, RowId(1));
         assert_eq!(preview.emptiest, None);
         assert_eq!((preview.ready, preview.empty), (2, vec![0]));

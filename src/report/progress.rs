@@ -39,8 +39,8 @@ impl Progress {
         }
     }
 
-    pub fn note(&mut self, event: &RunEvent<'_>) {
-        self.time_left.note(event);
+    pub fn count(&mut self, event: &RunEvent<'_>) {
+        self.time_left.count(event);
         match event {
             RunEvent::Pulse(pulse) => {
                 self.elapsed = pulse.elapsed;
@@ -236,7 +236,7 @@ mod tests {
         let total = RowTotal::default();
         total.set(10_000).unwrap();
         let mut progress = Progress::new(total);
-        events.iter().for_each(|event| progress.note(event));
+        events.iter().for_each(|event| progress.count(event));
         progress
     }
 
@@ -363,7 +363,7 @@ mod tests {
                     0
                 };
                 progress.time_left.answered(answered);
-                progress.note(&RunEvent::Pulse(Pulse {
+                progress.count(&RunEvent::Pulse(Pulse {
                     elapsed: Duration::from_secs(second),
                     allowed: Some(Pace::stated(Rate::per_minute(100))),
                     in_flight: 1,
@@ -401,7 +401,7 @@ mod tests {
             assert_eq!(after(&[pulse(pause)]).time_left(), None);
         }
         let mut uncounted = Progress::default();
-        uncounted.note(&pulse(None));
+        uncounted.count(&pulse(None));
         assert_eq!(uncounted.time_left(), None);
     }
 }

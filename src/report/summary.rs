@@ -8,8 +8,8 @@ use std::fmt::{self, Write};
 use std::path::Path;
 
 use super::advice::{Outlook, TRIAL, meaning, short_advice};
-use super::ended::Ended;
 use super::later_columns::by_row;
+use super::outcome::Outcome;
 use super::stop_text::stopped;
 use super::tally::{OutcomeGroup, Tally};
 use super::width::{Width, paragraph, written};
@@ -22,20 +22,20 @@ use crate::text::{counted, grouped, printable, was};
 
 pub(super) const MAX_PROBLEMS: usize = 3;
 
-pub fn text_summary(ended: &Ended<'_>) -> String {
-    written(|text| write_summary(text, ended))
+pub fn text_summary(outcome: &Outcome<'_>) -> String {
+    written(|text| write_summary(text, outcome))
 }
 
-fn write_summary(text: &mut String, ended: &Ended<'_>) -> fmt::Result {
-    let counts = &ended.tally.counts;
-    let rows = ended.rows_done();
-    let took = seconds(ended.elapsed_s);
-    match &ended.stop {
+fn write_summary(text: &mut String, outcome: &Outcome<'_>) -> fmt::Result {
+    let counts = &outcome.tally.counts;
+    let rows = outcome.rows_done();
+    let took = seconds(outcome.elapsed_s);
+    match &outcome.stop {
         Some(stop) => {
             let said = stopped(stop, &format!("after {rows} in {took}"));
             let said = paragraph(&format!("Stopped {said}"), Width::default());
             writeln!(text, "{said}")?;
-            if stop.is_interrupted() && ended.written.results.is_some() {
+            if stop.is_interrupted() && outcome.written.results.is_some() {
                 writeln!(
                     text,
                     "Rows without a line in the results have not been sent."
@@ -44,32 +44,32 @@ fn write_summary(text: &mut String, ended: &Ended<'_>) -> fmt::Result {
         }
         None => writeln!(text, "{rows} in {took}")?,
     }
-    write_rows(text, ended.tally)?;
-    write_blank_rows(text, ended)?;
-    write_footers(text, ended)?;
-    if let Some(later) = by_row(&ended.list_notes.later_columns) {
+    write_rows(text, outcome.tally)?;
+    write_blank_rows(text, outcome)?;
+    write_footers(text, outcome)?;
+    if let Some(later) = by_row(&outcome.list_notes.later_columns) {
         write_paragraph(text, &later.to_string())?;
     }
-    write_problems(text, ended, MAX_PROBLEMS)?;
-    write_written(text, ended)?;
-    if ended.sandbox {
+    write_problems(text, outcome, MAX_PROBLEMS)?;
+    write_written(text, outcome)?;
+    if outcome.sandbox {
         write_paragraph(text, TRIAL)?;
     }
-    if let Some(command) = &ended.look_up_with {
+    if let Some(command) = &outcome.look_up_with {
         let what = match counts.of(Status::Uncertain) {
             1 => "To look the uncertain row up at the service",
             _ => "To look the uncertain rows up at the service",
         };
         write_command(text, what, command)?;
     }
-    if let Some(said) = ended.refused_rows() {
+    if let Some(said) = outcome.refused_rows() {
         write_paragraph(text, &said.to_string())?;
     }
-    match (&ended.continue_with, &ended.send_rejects_with) {
+    match (&outcome.continue_with, &outcome.send_rejects_with) {
         (Some(command), _) => {
             let made = counts.of(Status::Created) + counts.of(Status::Duplicate);
             // Without a ledger nothing is known about the leads of a trial afterwards.
-            if made > 0 && (ended.run.is_some() || !ended.sandbox) {
+            if made > 0 && (outcome.run.is_some() || !outcome.sandbox) {
                 let (are, stay) = if made == 1 {
                     ("is", "stays")
                 } else {
@@ -79,13 +79,13 @@ fn write_summary(text: &mut String, ended: &Ended<'_>) -> fmt::Result {
                 let said = format!("{leads} of this list {are} at the service and {stay} there.");
                 write_paragraph(text, &said)?;
             }
-            if let Some(said) = ended.without_ledger() {
+            if let Some(said) = outcome.without_ledger() {
                 write_paragraph(text, said)?;
             }
-            write_command(text, ended.same_command(), command)
+            write_command(text, outcome.same_command(), command)
         }
         (None, Some(command)) => {
-            let what = if ended.has_something_to_fix() {
+            let what = if outcome.has_something_to_fix() {
                 "When the rejects are fixed, send them"
             } else {
                 "When the service is back, send the rejects"
@@ -131,25 +131,25 @@ pub(super) fn suppressed_leads(tally: &Tally) -> Option<String> {
     ))
 }
 
-fn write_blank_rows(text: &mut String, ended: &Ended<'_>) -> fmt::Result {
-    match ended.list_notes.blank_rows {
+fn write_blank_rows(text: &mut String, outcome: &Outcome<'_>) -> fmt::Result {
+    match outcome.list_notes.blank_rows {
         0 => Ok(()),
         rows => write_paragraph(text, &format!("Blank rows, not counted: {}", grouped(rows))),
     }
 }
 
 /// Lines below the lists, which were not sent, in full: one may be a contact after all.
-fn write_footers(text: &mut String, ended: &Ended<'_>) -> fmt::Result {
-    let footers = &ended.list_notes.footers;
+fn write_footers(text: &mut String, outcome: &Outcome<'_>) -> fmt::Result {
+    let footers = &outcome.list_notes.footers;
     if footers.is_empty() {
         return Ok(());
     }
     let lines = grouped(footers.len() as u64);
     write_paragraph(text, &format!("Lines below the list, not sent: {lines}"))?;
     for (file, line) in footers {
-        let name = match ended.inputs.len() {
+        let name = match outcome.inputs.len() {
             1 => String::new(),
-            _ => format!("{} ", printable(ended.inputs[*file])),
+            _ => format!("{} ", printable(outcome.inputs[*file])),
         };
         writeln!(
             text,
@@ -185,8 +185,8 @@ pub(super) fn write_counts(text: &mut String, counts: &Counts) -> fmt::Result {
     Ok(())
 }
 
-pub(super) fn write_problems(text: &mut String, ended: &Ended<'_>, most: usize) -> fmt::Result {
-    let (tally, inputs) = (ended.tally, &ended.inputs);
+pub(super) fn write_problems(text: &mut String, outcome: &Outcome<'_>, most: usize) -> fmt::Result {
+    let (tally, inputs) = (outcome.tally, &outcome.inputs);
     let problems = tally.problems();
     if !problems.is_empty() {
         writeln!(text, "\nProblems:")?;
@@ -198,8 +198,8 @@ pub(super) fn write_problems(text: &mut String, ended: &Ended<'_>, most: usize) 
             counted(group.rows, "row"),
             places(group, inputs),
         )?;
-        let mut advice = short_advice(*status, *code, group, Outlook::after(ended), inputs);
-        if let (ErrorCode::PhoneMissing, Some(elsewhere)) = (code, &ended.list_notes.elsewhere) {
+        let mut advice = short_advice(*status, *code, group, Outlook::after(outcome), inputs);
+        if let (ErrorCode::PhoneMissing, Some(elsewhere)) = (code, &outcome.list_notes.elsewhere) {
             advice = format!("{advice}; {elsewhere}");
         }
         for line in paragraph(&advice, Width::default().less(4)).lines() {
@@ -224,9 +224,9 @@ pub(super) fn round_numbers(found: &RoundNumbers) -> String {
     )
 }
 
-pub(super) fn write_written(text: &mut String, ended: &Ended<'_>) -> fmt::Result {
-    write_files(text, &ended.written, |rejects| {
-        match (&ended.send_rejects_with, &ended.stop) {
+pub(super) fn write_written(text: &mut String, outcome: &Outcome<'_>) -> fmt::Result {
+    write_files(text, &outcome.written, |rejects| {
+        match (&outcome.send_rejects_with, &outcome.stop) {
             // After a stop the exit code does not show whether there are rejects.
             (_, Some(_)) => format!(" ({})", counted(rejects.rows, "row")),
             // If no command can be shown, a few words replace it.

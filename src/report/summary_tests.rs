@@ -9,8 +9,8 @@ use crate::results::{Written, WrittenRejects};
 use crate::stop::Stop;
 
 /// A run that has ended early.
-fn stopped(by: StoppedBy, tally: &Tally, continue_with: Option<CommandLine>) -> Ended<'_> {
-    Ended {
+fn stopped(by: StoppedBy, tally: &Tally, continue_with: Option<CommandLine>) -> Outcome<'_> {
+    Outcome {
         run: Some(RunId(7)),
         tally,
         inputs: vec!["leads.csv"],
@@ -64,15 +64,15 @@ fn every_stop_of_a_resumable_run_is_named_in_text_and_json() {
         ),
     ] {
         let line = CommandLine::of(&["leadload", "import"].map(Into::into));
-        let ended = stopped(by, &tally, Some(line));
+        let outcome = stopped(by, &tally, Some(line));
         assert_eq!(
-            text_summary(&ended),
+            text_summary(&outcome),
             format!(
                 "Stopped {said}\n\nThe same command continues where this stopped:\n  leadload import\n"
             )
         );
         let json: serde_json::Value =
-            serde_json::from_str(&crate::report::json_summary(&ended)).unwrap();
+            serde_json::from_str(&crate::report::json_summary(&outcome)).unwrap();
         assert_eq!(json["stopped_by"], word);
         assert_eq!(json["exit_code"], code as u8);
     }
@@ -107,7 +107,7 @@ fn without_a_ledger_the_advice_warns_that_the_whole_list_is_sent_again() {
     tally.groups.entry(key).or_default().rows = 1;
     let line = CommandLine::of(&["leadload", "import"].map(Into::into));
     let text = |in_doubt, sandbox| {
-        text_summary(&Ended {
+        text_summary(&Outcome {
             run: None,
             in_doubt,
             sandbox,
@@ -130,8 +130,8 @@ fn without_a_ledger_the_advice_warns_that_the_whole_list_is_sent_again() {
     assert!(trial.ends_with(again), "{trial}");
 }
 
-fn complete<'a>(tally: &'a Tally, send_rejects_with: Option<CommandLine>) -> Ended<'a> {
-    Ended {
+fn complete<'a>(tally: &'a Tally, send_rejects_with: Option<CommandLine>) -> Outcome<'a> {
+    Outcome {
         stop: None,
         exit_code: ExitCode::Problems,
         send_rejects_with,
@@ -178,7 +178,7 @@ fn rejects_that_need_no_fixing_are_sent_when_the_service_is_back() {
 #[test]
 fn after_a_stop_the_total_of_rows_is_shown_if_known() {
     let tally = tally_of(&[(Status::Created, 109)]);
-    let mut ended = stopped(StoppedBy::Signal, &tally, None);
+    let mut outcome = stopped(StoppedBy::Signal, &tally, None);
     for (rows_total, said) in [
         (
             Some(1300),
@@ -189,13 +189,13 @@ fn after_a_stop_the_total_of_rows_is_shown_if_known() {
             "Stopped by Ctrl-C or another signal after 109 rows in 1.5 s\n",
         ),
     ] {
-        ended.rows_total = rows_total;
-        let text = text_summary(&ended);
+        outcome.rows_total = rows_total;
+        let text = text_summary(&outcome);
         assert!(text.starts_with(said), "{text}");
     }
-    ended.stop = None;
-    ended.rows_total = Some(109);
-    let text = text_summary(&ended);
+    outcome.stop = None;
+    outcome.rows_total = Some(109);
+    let text = text_summary(&outcome);
     assert!(text.starts_with("109 rows in 1.5 s\n"), "{text}");
 }
 
@@ -218,11 +218,11 @@ fn uncertain_rows_are_described_as_the_next_start_treats_them() {
             "these may be leads already, and are left alone. Look for them at the service; with --on-uncertain resend they are sent again",
         ),
     ] {
-        let ended = Ended {
+        let outcome = Outcome {
             in_doubt,
             ..stopped(StoppedBy::Signal, &tally, None)
         };
-        let text = text_summary(&ended);
+        let text = text_summary(&outcome);
         let words: Vec<&str> = text.split_whitespace().collect();
         assert!(words.join(" ").contains(said), "{text}");
     }
@@ -239,20 +239,20 @@ fn after_a_stop_the_only_advice_is_to_continue() {
         ..Written::default()
     };
     let line = CommandLine::of(&["leadload", "import"].map(Into::into));
-    let ended = Ended {
+    let outcome = Outcome {
         written: rejects(),
         ..stopped(StoppedBy::Signal, &tally, Some(line))
     };
-    let text = text_summary(&ended);
+    let text = text_summary(&outcome);
     let said = "\nRejects: leads.rejects.csv (1,200 rows)\n";
     assert!(text.contains(said), "{text}");
     assert!(!text.contains("fix"), "{text}");
-    let ended = Ended {
+    let outcome = Outcome {
         written: rejects(),
         ..complete(&tally, None)
     };
     let said = "\nRejects: leads.rejects.csv (fix these rows and import this file)\n";
-    assert!(text_summary(&ended).contains(said));
+    assert!(text_summary(&outcome).contains(said));
 }
 
 #[test]
@@ -290,11 +290,11 @@ fn no_line_is_wider_than_80_columns() {
             };
             tally.groups.insert((status, Some(code)), group);
             for in_doubt in [InDoubt::Refused, InDoubt::Doubled, InDoubt::Held] {
-                let ended = Ended {
+                let outcome = Outcome {
                     in_doubt,
                     ..complete(&tally, None)
                 };
-                let text = text_summary(&ended);
+                let text = text_summary(&outcome);
                 let widest = text.lines().map(|line| line.chars().count()).max();
                 assert!(widest.unwrap() <= 79, "{text}");
             }

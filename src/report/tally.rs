@@ -72,7 +72,7 @@ impl Tally {
         tally
     }
 
-    pub fn note(&mut self, event: &RunEvent<'_>) {
+    pub fn count(&mut self, event: &RunEvent<'_>) {
         match event {
             RunEvent::Settled {
                 row,
@@ -99,7 +99,7 @@ impl Tally {
                 if outcome.is_known_bad {
                     self.known_bad += 1;
                 } else if !matches!(outcome.status, Status::Created | Status::Ready) {
-                    self.note_group(*row, outcome);
+                    self.count_group(*row, outcome);
                 }
             }
             RunEvent::Stopping { in_flight, .. } => self.in_flight = *in_flight,
@@ -110,14 +110,14 @@ impl Tally {
 
     /// Counts a row of a campaign that is known only by its name. If a column has
     /// more names than there can be campaigns, its content is something else.
-    pub fn note_campaign_name(&mut self, name: String, status: Status) {
+    pub fn count_campaign_name(&mut self, name: String, status: Status) {
         let names = &mut self.by_campaign_name;
         if names.len() < MAX_NAMES || names.contains_key(&name) {
             names.entry(name).or_default().add(status);
         }
     }
 
-    fn note_group(&mut self, row: Row<'_>, outcome: &RowOutcome) {
+    fn count_group(&mut self, row: Row<'_>, outcome: &RowOutcome) {
         let key = (outcome.status, outcome.error_code);
         let group = self.groups.entry(key).or_default();
         group.rows += 1;
@@ -197,7 +197,7 @@ mod tests {
         let outcome = RowOutcome::not_sent(Status::Uncertain, Some(ErrorCode::AnswerLost), None);
         let mut tally = Tally::new(1);
         for at in [3, 4, 1, 2, 0] {
-            tally.note(&RunEvent::Settled {
+            tally.count(&RunEvent::Settled {
                 row: rows[at],
                 phone: None,
                 campaign: None,

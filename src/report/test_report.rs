@@ -1,4 +1,4 @@
-//! The outcome of a test lead, for the user who waits for the call.
+//! The answer of a test lead, for the user who waits for the call.
 //!
 //! Rule: only the last three digits of the number are
 //! shown, both in our words and in the service's.
@@ -8,8 +8,8 @@ use std::fmt::{self, Write};
 use super::CampaignNames;
 use super::advice::{TRIAL, meaning};
 use super::campaigns::{status, with_id};
-use super::ended::Ended;
 use super::json::{line, summary};
+use super::outcome::Outcome;
 use super::width::written;
 use crate::campaign::Campaign;
 use crate::lead::{RowOutcome, Status};
@@ -19,13 +19,13 @@ use crate::text::{listed, printable, without_numbers};
 
 #[derive(Debug)]
 pub struct TestReport<'a> {
-    pub ended: &'a Ended<'a>,
+    pub outcome: &'a Outcome<'a>,
     pub claim: &'a Claim,
     pub variables: &'a [String],
     /// The campaigns that the service lists; empty if it does not list them.
     pub campaigns: &'a [Campaign],
-    /// Its outcome; `None` if the service accepts no leads at all.
-    pub outcome: Option<&'a RowOutcome>,
+    /// Its answer; `None` if the service accepts no leads at all.
+    pub answer: Option<&'a RowOutcome>,
 }
 
 impl TestReport<'_> {
@@ -35,9 +35,9 @@ impl TestReport<'_> {
 
     /// The summary, with what the service said about the lead.
     pub fn json(&self) -> String {
-        let mut summary = summary(self.ended);
-        let said = self.outcome.and_then(|outcome| outcome.error.as_ref());
-        if let (None, Some(said)) = (&self.ended.stop, said) {
+        let mut summary = summary(self.outcome);
+        let said = self.answer.and_then(|answer| answer.error.as_ref());
+        if let (None, Some(said)) = (&self.outcome.stop, said) {
             summary["error"] = without_numbers(&said.to_string()).into();
         }
         line(&summary)
@@ -51,7 +51,7 @@ impl TestReport<'_> {
             number,
             ..
         } = self.claim;
-        let input = self.ended.inputs.get(*file).copied().unwrap_or_default();
+        let input = self.outcome.inputs.get(*file).copied().unwrap_or_default();
         let variables = if self.variables.is_empty() {
             "without variables".to_owned()
         } else {
@@ -64,28 +64,28 @@ impl TestReport<'_> {
             understood(*number),
             printable(input)
         )?;
-        let Some(outcome) = self.outcome else {
+        let Some(answer) = self.answer else {
             return writeln!(text, "  not made");
         };
-        let what = match outcome.status {
+        let what = match answer.status {
             // The usual meaning is about numbers of the list.
             Status::Duplicate => "the campaign had the number already, and made no second lead",
             other => meaning(other),
         };
-        writeln!(text, "  {}: {what}", outcome.status)?;
-        if let Some(lead_id) = &outcome.lead_id {
+        writeln!(text, "  {}: {what}", answer.status)?;
+        if let Some(lead_id) = &answer.lead_id {
             writeln!(text, "  lead id {}", printable(lead_id))?;
         }
-        if let Some(error) = &outcome.error {
+        if let Some(error) = &answer.error {
             writeln!(
                 text,
                 "  {}",
                 printable(&without_numbers(&error.to_string()))
             )?;
         }
-        match self.ended.sandbox {
+        match self.outcome.sandbox {
             true => writeln!(text, "  {TRIAL}"),
-            false if outcome.status == Status::Created => {
+            false if answer.status == Status::Created => {
                 writeln!(text, "  {}", self.will_it_ring())
             }
             false => Ok(()),

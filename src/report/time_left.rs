@@ -45,7 +45,7 @@ struct Span {
 }
 
 impl TimeLeft {
-    pub(super) fn note(&mut self, event: &RunEvent<'_>) {
+    pub(super) fn count(&mut self, event: &RunEvent<'_>) {
         match event {
             RunEvent::Settled { row, sent, .. } => self.settle(row.id().0, *sent),
             RunEvent::Pulse(pulse) => self.pulse(pulse),
@@ -59,11 +59,11 @@ impl TimeLeft {
         if sent {
             self.answered += 1;
         } else if row > self.counted {
-            self.count(row, 1);
+            self.count_up_to(row, 1);
         }
     }
 
-    fn count(&mut self, up_to: u64, not_sent: u64) {
+    fn count_up_to(&mut self, up_to: u64, not_sent: u64) {
         let rows = up_to.saturating_sub(self.counted);
         let kept = (1.0 - 1.0 / ROWS_BACK).powf(rows as f64);
         self.read = self.read * kept + rows as f64;
@@ -72,7 +72,7 @@ impl TimeLeft {
     }
 
     fn pulse(&mut self, pulse: &Pulse) {
-        self.count(pulse.read, 0);
+        self.count_up_to(pulse.read, 0);
         let answered = std::mem::take(&mut self.answered);
         // The answers before the first pulse include rows that were not sent.
         if let Some(latest) = self.latest.replace(pulse.clone()) {

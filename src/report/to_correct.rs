@@ -44,7 +44,7 @@ pub struct RowToCorrect {
 
 impl ToCorrect {
     /// Takes rows of `list` that were checked.
-    pub fn note(&mut self, list: &PlannedInput, batch: &Batch) {
+    pub fn add_batch(&mut self, list: &PlannedInput, batch: &Batch) {
         for (row, prepared) in batch.rows.rows().zip(&batch.prepared) {
             let outcome = prepared.outcome.as_ref();
             let code = outcome.and_then(|outcome| outcome.error_code);
@@ -142,7 +142,7 @@ mod tests {
             PreparedRow::default(),
         ];
         let mut found = ToCorrect::default();
-        found.note(&list, &batch_of(&list, &outcomes));
+        found.add_batch(&list, &batch_of(&list, &outcomes));
         assert_eq!(found.total, 1);
         let row = &found.rows[0];
         assert_eq!((row.row, row.line, row.column), (RowId(1), 2, 1));
@@ -159,7 +159,7 @@ mod tests {
         let list = planned("phone,name\n1,a\n");
         let is_listed = |code: &ErrorCode| {
             let mut found = ToCorrect::default();
-            found.note(&list, &batch_of(&list, &[invalid(*code)]));
+            found.add_batch(&list, &batch_of(&list, &[invalid(*code)]));
             found.total == 1
         };
         let listed: Vec<String> = ErrorCode::all()
@@ -185,7 +185,7 @@ mod tests {
     fn a_corrected_number_no_longer_has_its_extension() {
         let list = planned("name,phone,Ext\nAda,+493012345,12\n");
         let mut found = ToCorrect::default();
-        found.note(&list, &batch_of(&list, &[invalid(ErrorCode::PhoneNotE164)]));
+        found.add_batch(&list, &batch_of(&list, &[invalid(ErrorCode::PhoneNotE164)]));
         let row = &found.rows[0];
         assert_eq!((row.column, row.extension), (1, Some(2)));
         assert_eq!(row.corrected("+493012346"), ["Ada", "+493012346", ""]);
@@ -200,7 +200,7 @@ mod tests {
             for rows in list.read().unwrap().batches() {
                 let rows = rows.unwrap();
                 let prepared = vec![invalid(ErrorCode::PhoneNotE164); rows.len()];
-                found.note(&list, &Batch { rows, prepared });
+                found.add_batch(&list, &Batch { rows, prepared });
             }
             (found.rows.len(), found.total)
         };
@@ -218,14 +218,14 @@ mod tests {
              1,1,invalid,phone_missing,why,,{long}, Bob \n"
         ));
         let mut found = ToCorrect::default();
-        found.note(&list, &batch_of(&list, &[invalid(ErrorCode::PhoneMissing)]));
+        found.add_batch(&list, &batch_of(&list, &[invalid(ErrorCode::PhoneMissing)]));
         assert_eq!(found.rows[0].others(&list), [("b", "Bob")]);
         let ready = RowOutcome::not_sent(Status::Ready, None, None);
         let ready = PreparedRow {
             outcome: Some(ready),
             ..PreparedRow::default()
         };
-        found.note(&list, &batch_of(&list, &[ready]));
+        found.add_batch(&list, &batch_of(&list, &[ready]));
         assert_eq!(found.total, 1);
     }
 }

@@ -42,7 +42,7 @@ pub use error::{OutputError, what_to_fix, what_to_fix_with_folders};
 pub use formula::harmless;
 pub use list_error::ListError;
 pub use located::{PrunedFiles, locate_outputs};
-pub use ours::{KnownOutputs, RunEnd};
+pub use ours::{Completion, KnownOutputs};
 pub use paths::{OutputChoice, OutputChoices, OutputPaths, is_usual_place};
 pub use report_file::ReportFile;
 pub use results_file::{
@@ -196,7 +196,7 @@ impl Writer {
     /// runs that get another name too. If
     /// these are recorded before the files are finished, the next run knows
     /// them, whenever this run is killed. Nothing may be written after this.
-    pub fn seal(&mut self, end: RunEnd) -> Result<Vec<OutputRecord>, OutputError> {
+    pub fn seal(&mut self, end: Completion) -> Result<Vec<OutputRecord>, OutputError> {
         self.complete()?;
         let mut outputs = Vec::new();
         for sealed in &mut self.sealed {
@@ -218,7 +218,7 @@ impl Writer {
     }
 
     /// Moves the files to their final paths. Seals them first if they are not yet sealed.
-    pub fn finish(mut self, end: RunEnd) -> Result<Written, OutputError> {
+    pub fn finish(mut self, end: Completion) -> Result<Written, OutputError> {
         self.complete()?;
         let mut written = Written {
             has_all_rejects: self.has_rejects && !end.is_shorter,

@@ -32,7 +32,7 @@ pub struct KnownOutputs {
 
 /// How a run has ended: the part of it that decides about its outputs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct RunEnd {
+pub struct Completion {
     /// Every row has its outcome.
     pub is_complete: bool,
     /// It did not get as far as the files of an earlier start.
@@ -41,9 +41,9 @@ pub struct RunEnd {
     pub keeps_rejects: bool,
 }
 
-impl RunEnd {
+impl Completion {
     /// The end of a run that has no earlier starts and leaves nothing out.
-    pub const WHOLE: RunEnd = RunEnd {
+    pub const WHOLE: Completion = Completion {
         is_complete: true,
         is_shorter: false,
         keeps_rejects: false,
@@ -100,7 +100,7 @@ impl KnownOutputs {
     /// What happens to the file at `place` when the run has ended with this many rows for it.
     pub(super) fn existing(
         &self,
-        end: RunEnd,
+        end: Completion,
         kind: OutputKind,
         rows: u64,
         place: &Path,
@@ -158,20 +158,20 @@ mod tests {
     use super::Existing::{Goes, HasMore, IsRenamed, Stays};
     use super::*;
 
-    const COMPLETE: RunEnd = RunEnd::WHOLE;
-    const STOPPED: RunEnd = RunEnd {
+    const COMPLETE: Completion = Completion::WHOLE;
+    const STOPPED: Completion = Completion {
         is_complete: false,
         ..COMPLETE
     };
-    const ENDED_AT_ONCE: RunEnd = RunEnd {
+    const ENDED_AT_ONCE: Completion = Completion {
         is_shorter: true,
         ..STOPPED
     };
-    const SKIPS_KNOWN_BAD: RunEnd = RunEnd {
+    const SKIPS_KNOWN_BAD: Completion = Completion {
         keeps_rejects: true,
         ..COMPLETE
     };
-    const SKIPS_AND_STOPPED: RunEnd = RunEnd {
+    const SKIPS_AND_STOPPED: Completion = Completion {
         keeps_rejects: true,
         ..STOPPED
     };
@@ -179,7 +179,7 @@ mod tests {
     /// What happens to four files when run 1 has ended with this many rows:
     /// a file of run 1; of run 2, which run 1 covers; of run 3, which it
     /// does not cover; and one that leadload did not write.
-    fn each(kind: OutputKind, rows: u64, end: RunEnd) -> [Existing; 4] {
+    fn each(kind: OutputKind, rows: u64, end: Completion) -> [Existing; 4] {
         let folder = tempfile::tempdir().unwrap();
         let place = folder.path().join("leads.csv");
         let text = |of: u8| format!("{HEADER}{of}\n");

@@ -7,7 +7,7 @@ use crate::intake::{Batch, PreparedRow};
 use crate::lead::{RowOutcome, Status};
 use crate::results::testing::planned;
 use crate::results::{
-    KnownOutputs, OutputChoice, OutputChoices, OutputPaths, RunEnd, WorkbookError, Writer,
+    Completion, KnownOutputs, OutputChoice, OutputChoices, OutputPaths, WorkbookError, Writer,
 };
 use crate::source::{FormChoice, Sheet};
 
@@ -53,7 +53,7 @@ impl Folder {
             prepared,
         };
         writer.write(&batch).unwrap();
-        writer.finish(RunEnd::WHOLE).unwrap();
+        writer.finish(Completion::WHOLE).unwrap();
         path
     }
 }

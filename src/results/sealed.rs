@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 
 use super::OutputError;
-use super::ours::{Existing, KnownOutputs, RunEnd};
+use super::ours::{Completion, Existing, KnownOutputs};
 use super::output_file::OutputFile;
 use crate::ledger::{OutputKind, OutputRecord};
 use crate::message::Text;
@@ -73,13 +73,13 @@ impl SealedFile {
     }
 
     /// What happens to an existing file at the final path.
-    pub(super) fn existing(&self, known: &KnownOutputs, end: RunEnd) -> Existing {
+    pub(super) fn existing(&self, known: &KnownOutputs, end: Completion) -> Existing {
         known.existing(end, self.kind, self.rows, self.file.place())
     }
 
     /// What the ledger has to know before the file is finished: the file itself, if it
     /// will be kept, and the new name of a file that is renamed for it.
-    pub(super) fn outputs(&self, known: &KnownOutputs, end: RunEnd) -> Vec<OutputRecord> {
+    pub(super) fn outputs(&self, known: &KnownOutputs, end: Completion) -> Vec<OutputRecord> {
         let existing = self.existing(known, end);
         let mut outputs = match existing {
             Existing::IsRenamed => known.renamed(self.file.place(), &self.file.aside()),
@@ -103,7 +103,7 @@ impl SealedFile {
     pub(super) fn clear_if_unused(
         &mut self,
         known: &KnownOutputs,
-        end: RunEnd,
+        end: Completion,
     ) -> Result<(), OutputError> {
         let is_used = match self.existing(known, end) {
             Existing::Goes | Existing::IsRenamed => self.is_left_behind(),

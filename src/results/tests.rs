@@ -117,17 +117,17 @@ fn sha256(path: &Path) -> [u8; 32] {
 fn what_is_sealed_is_what_is_found_when_it_is_finished() {
     let folder = Folder::with_leads("phone,name\n,Ada\n,Bob\n");
     let mut writer = folder.run("r.csv", Status::Invalid, &KnownOutputs::default());
-    let sealed = writer.seal(RunEnd::WHOLE).unwrap();
+    let sealed = writer.seal(Completion::WHOLE).unwrap();
     assert_eq!(
         folder.names(),
         ["leads.csv", "leads.results.csv.part", "r.csv.part"]
     );
     assert_eq!(
-        writer.seal(RunEnd::WHOLE).unwrap(),
+        writer.seal(Completion::WHOLE).unwrap(),
         sealed,
         "sealing twice is sealing once"
     );
-    writer.finish(RunEnd::WHOLE).unwrap();
+    writer.finish(Completion::WHOLE).unwrap();
     let output = |name, kind| OutputRecord {
         run: RunId(7),
         path: Some(folder.place(name)),
@@ -150,15 +150,15 @@ fn what_is_sealed_is_what_is_found_when_it_is_finished() {
 fn a_file_that_is_put_aside_is_known_under_its_new_name_before_it_moves() {
     let folder = Folder::with_leads("phone,name\n,Ada\n");
     let mut first = folder.run("r.csv", Status::Invalid, &KnownOutputs::default());
-    let mut of_first = first.seal(RunEnd::WHOLE).unwrap();
-    first.finish(RunEnd::WHOLE).unwrap();
+    let mut of_first = first.seal(Completion::WHOLE).unwrap();
+    first.finish(Completion::WHOLE).unwrap();
     of_first.iter_mut().for_each(|output| output.run = RunId(1));
 
     let mut second = folder.run("r.csv", Status::Uncertain, &recorded(&of_first));
-    let mut sealed = second.seal(RunEnd::WHOLE).unwrap();
+    let mut sealed = second.seal(Completion::WHOLE).unwrap();
     sealed.retain(|output| output.run == RunId(1));
     assert_eq!(folder.names().len(), 5, "{:?}", folder.names());
-    let written = second.finish(RunEnd::WHOLE).unwrap();
+    let written = second.finish(Completion::WHOLE).unwrap();
     assert_eq!(sealed.len(), 2);
     for (output, kept) in sealed.iter().zip(&written.kept) {
         let path = output.path.as_deref().unwrap();
@@ -171,7 +171,7 @@ fn a_file_that_is_put_aside_is_known_under_its_new_name_before_it_moves() {
 fn rejects_name_their_run() {
     let folder = Folder::with_leads("phone,name\n,Ada\n");
     let writer = folder.run("r.csv", Status::Invalid, &KnownOutputs::default());
-    writer.finish(RunEnd::WHOLE).unwrap();
+    writer.finish(Completion::WHOLE).unwrap();
     assert_eq!(
         fs::read_to_string(folder.path("r.csv")).unwrap(),
         "\u{FEFF}phone,name,leadload_row,leadload_status,leadload_error_code,leadload_error,leadload_run\n\
@@ -191,7 +191,7 @@ fn rejects_of_a_check_name_their_list_and_no_run() {
         }
         writer.begin(None).unwrap();
         writer.write(&folder.batch(Status::Invalid)).unwrap();
-        writer.finish(RunEnd::WHOLE).unwrap();
+        writer.finish(Completion::WHOLE).unwrap();
         let input = Input::open(&folder.path(name)).unwrap();
         InspectedInput::new(input, &FormChoice::default()).unwrap()
     };
@@ -210,13 +210,13 @@ fn rejects_of_a_check_name_their_list_and_no_run() {
 fn the_outputs_of_the_last_run_are_replaced_and_rejects_that_are_fixed_go() {
     let folder = Folder::with_leads("phone,name\n,Ada\n");
     let mut first = folder.run("r.csv", Status::Invalid, &KnownOutputs::default());
-    let known = recorded(&first.seal(RunEnd::WHOLE).unwrap());
-    first.finish(RunEnd::WHOLE).unwrap();
+    let known = recorded(&first.seal(Completion::WHOLE).unwrap());
+    first.finish(Completion::WHOLE).unwrap();
 
     let mut second = folder.run("r.csv", Status::Created, &known);
-    let results = second.seal(RunEnd::WHOLE).unwrap();
+    let results = second.seal(Completion::WHOLE).unwrap();
     assert_eq!(results.len(), 1, "no rejects: {results:?}");
-    let written = second.finish(RunEnd::WHOLE).unwrap();
+    let written = second.finish(Completion::WHOLE).unwrap();
     assert_eq!(written.kept, NOTHING);
     assert_eq!(written.rejects, []);
     assert_eq!(folder.names(), ["leads.csv", "leads.results.csv"]);
@@ -229,15 +229,15 @@ fn the_outputs_of_the_last_run_are_replaced_and_rejects_that_are_fixed_go() {
 fn what_stays_because_it_has_more_is_reported_and_known_as_it_is() {
     let folder = Folder::with_leads("phone,name\n,Ada\n,Bob\n");
     let mut first = folder.run("r.csv", Status::Invalid, &KnownOutputs::default());
-    let known = recorded(&first.seal(RunEnd::WHOLE).unwrap());
-    first.finish(RunEnd::WHOLE).unwrap();
+    let known = recorded(&first.seal(Completion::WHOLE).unwrap());
+    first.finish(Completion::WHOLE).unwrap();
     let names = ["leads.results.csv", "r.csv"];
     let before = names.map(|name| sha256(&folder.path(name)));
 
     fs::write(folder.path("leads.csv"), "phone,name\n,Ada\n").unwrap();
     for status in [Status::Invalid, Status::Created] {
         let mut second = folder.run("r.csv", status, &known);
-        let at_once = RunEnd {
+        let at_once = Completion {
             is_complete: false,
             is_shorter: true,
             keeps_rejects: false,
@@ -260,11 +260,11 @@ fn what_stays_because_it_has_more_is_reported_and_known_as_it_is() {
 fn a_run_that_is_killed_between_sealing_and_finishing_leaves_nothing_in_the_way() {
     let folder = Folder::with_leads("phone,name\n,Ada\n");
     let mut killed = folder.run("r.csv", Status::Invalid, &KnownOutputs::default());
-    let known = recorded(&killed.seal(RunEnd::WHOLE).unwrap());
+    let known = recorded(&killed.seal(Completion::WHOLE).unwrap());
     // Dropping leaves the sealed files where they are, as a kill does.
     drop(killed);
     let again = folder.run("r.csv", Status::Invalid, &known);
-    assert_eq!(again.finish(RunEnd::WHOLE).unwrap().kept, NOTHING);
+    assert_eq!(again.finish(Completion::WHOLE).unwrap().kept, NOTHING);
     assert_eq!(folder.names(), ["leads.csv", "leads.results.csv", "r.csv"]);
 }
 
@@ -272,8 +272,8 @@ fn a_run_that_is_killed_between_sealing_and_finishing_leaves_nothing_in_the_way(
 fn a_workbook_is_sealed_as_it_is_found() {
     let folder = Folder::with_leads("phone,name\n,Ada\n");
     let mut writer = folder.run("r.xlsx", Status::Invalid, &KnownOutputs::default());
-    let sealed = writer.seal(RunEnd::WHOLE).unwrap();
-    writer.finish(RunEnd::WHOLE).unwrap();
+    let sealed = writer.seal(Completion::WHOLE).unwrap();
+    writer.finish(Completion::WHOLE).unwrap();
     let path = folder.path("r.xlsx");
     assert!(is_workbook(&fs::read(&path).unwrap()));
     assert_eq!(
@@ -287,8 +287,8 @@ fn rejects_that_fit_no_workbook_are_sealed_as_csv_under_a_name_of_their_own() {
     let long = "x".repeat(40_000);
     let folder = Folder::with_leads(&format!("phone,name\n,{long}\n"));
     let mut writer = folder.run("r.xlsx", Status::Invalid, &KnownOutputs::default());
-    let sealed = writer.seal(RunEnd::WHOLE).unwrap();
-    let written = writer.finish(RunEnd::WHOLE).unwrap();
+    let sealed = writer.seal(Completion::WHOLE).unwrap();
+    let written = writer.finish(Completion::WHOLE).unwrap();
     assert_eq!(written.notes.len(), 1);
     assert_eq!(written.rejects[0].rows, 1);
     let path = written.rejects[0].path.canonicalize().unwrap();

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::csv_output::{CsvForm, CsvOutput};
 use super::formula::harmless;
-use super::ours::RunEnd;
+use super::ours::Completion;
 use super::sealed::SealedFile;
 use super::{KnownOutputs, OutputError, Written};
 use crate::lead::RunId;
@@ -123,14 +123,14 @@ impl UndoFile {
 impl SealedUndoFile {
     /// What the ledger has to record before the file gets its name.
     pub fn records(&self) -> Vec<OutputRecord> {
-        self.file.outputs(&self.known, RunEnd::WHOLE)
+        self.file.outputs(&self.known, Completion::WHOLE)
     }
 
     /// Gives the file its name. One that is there already is replaced if it is as leadload wrote it
     /// for this run, and otherwise renamed.
     pub fn finish(self) -> Result<Written, OutputError> {
         let mut written = Written::default();
-        let existing = self.file.existing(&self.known, RunEnd::WHOLE);
+        let existing = self.file.existing(&self.known, Completion::WHOLE);
         self.file.finish(existing, &mut written)?;
         Ok(written)
     }

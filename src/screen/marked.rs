@@ -111,7 +111,7 @@ impl MarkedNumbers {
     ///
     /// If its cells may have shifted, it counts only where it says that somebody must not be called:
     /// a call that somebody did not want is worse than one that is not made.
-    pub fn note(
+    pub fn count(
         &mut self,
         mapping: &Mapping,
         row: Row<'_>,

@@ -13,13 +13,13 @@ use super::work;
 use crate::campaign::CampaignBook;
 use crate::exit::Failure;
 use crate::import::campaign_list::{self, LookedUp};
-use crate::import::dry_run::{self, Found};
+use crate::import::dry_run::{self, DryRun};
 use crate::import::{Guards, Warnings, inputs, remember, service};
 use crate::intake::{Batch, Intake};
 use crate::lead::{ErrorCode, ListLabel, Status};
 use crate::message::Voice;
 use crate::report::{DoubtError, Estimate, Lookup, Preview, ToCorrect};
-use crate::results::{KnownOutputs, OutputError, OutputPaths, RunEnd, Writer};
+use crate::results::{Completion, KnownOutputs, OutputError, OutputPaths, Writer};
 use crate::screen::are_many;
 use crate::settings::ImportSettings;
 
@@ -29,7 +29,7 @@ pub struct Checked {
     pub intake: Intake,
     book: CampaignBook,
     pub guards: Guards,
-    pub found: Found,
+    pub found: DryRun,
     pub to_correct: ToCorrect,
     pub preview: Preview,
     pub estimate: Option<Estimate>,
@@ -89,7 +89,7 @@ impl Checked {
             writer.begin(None).map_err(OutputError::before_sending)?;
             let take = |batch: &Batch| writer.write(batch).map_err(OutputError::while_writing);
             dry_run::run(settings, intake, book.clone(), None, None, &log, take).await?;
-            let written = writer.finish(RunEnd::WHOLE);
+            let written = writer.finish(Completion::WHOLE);
             written.map_err(OutputError::while_writing)?;
             Ok(())
         })
@@ -147,8 +147,8 @@ async fn check(
     let take = |batch: &Batch| {
         rows.fetch_add(batch.prepared.len() as u64, Ordering::Relaxed);
         if let Some(planned) = inputs.first() {
-            to_correct.note(planned, batch);
-            preview.note(planned, batch, form);
+            to_correct.add_batch(planned, batch);
+            preview.add_batch(planned, batch, form);
         }
         Ok(())
     };
@@ -172,7 +172,7 @@ async fn check(
 }
 
 /// How many numbers have no country code, if these are many and no country is chosen.
-fn asked_for_country(settings: &ImportSettings, found: &Found) -> Option<u64> {
+fn asked_for_country(settings: &ImportSettings, found: &DryRun) -> Option<u64> {
     let region = settings.given.phones.region.as_deref();
     let has_region = region.is_some_and(Option::is_some);
     let without = without_country(found);
@@ -181,7 +181,7 @@ fn asked_for_country(settings: &ImportSettings, found: &Found) -> Option<u64> {
 }
 
 /// Rows whose number has no country.
-fn without_country(found: &Found) -> u64 {
+fn without_country(found: &DryRun) -> u64 {
     let problems = found.tally.problems().into_iter();
     let without = problems.filter(|(_, code, _)| *code == ErrorCode::PhoneNotE164);
     without.map(|(_, _, group)| group.rows).sum()

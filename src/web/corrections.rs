@@ -106,7 +106,7 @@ fn sorted(checked: &Checked, fields: &FormFields) -> (Corrections, Refused) {
 
 /// Writes the corrected copy, in a folder of its own: two at the same time do not meet.
 fn write(job: &Job, checked: &Checked, kept: &Corrections) -> Result<(TempDir, PathBuf), Failure> {
-    let folder = job.new_folder().or_stopped(StoppedBy::Disk)?;
+    let folder = job.new_folder().stopped_by(StoppedBy::Disk)?;
     let mut place = folder.path().to_owned();
     if let Some(planned) = checked.intake.inputs.first() {
         place.push(next_name(job, planned.form.text().is_none()));

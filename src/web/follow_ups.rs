@@ -230,7 +230,7 @@ enum Work {
 
 fn wanted(site: &Site, run: RunId) -> Result<Wanted, Failure> {
     let layers = site.layers(&Options::default())?;
-    let mut settings = FollowUpSettings::new(&layers).or_stopped(StoppedBy::Usage)?;
+    let mut settings = FollowUpSettings::new(&layers).stopped_by(StoppedBy::Usage)?;
     settings.service = site.service(&layers)?;
     let ledger = site.ledger_place()?.ok_or_else(|| {
         let message = message!(

@@ -17,7 +17,7 @@ use crate::intake::Intake;
 use crate::lead::{Counts, RunId, Status};
 use crate::ledger::Begun;
 use crate::message::{Message, Voice};
-use crate::report::{Advice, Ended, Listeners, Outlook, stop_text};
+use crate::report::{Advice, Listeners, Outcome, Outlook, stop_text};
 use crate::text::{counted, grouped};
 
 /// A run that is prepared, being sent, or over.
@@ -47,12 +47,12 @@ pub struct LiveState {
     tenth: u64,
     /// The wait that was said last.
     said_of: Option<&'static str>,
-    pub end: Option<RunEnd>,
+    pub end: Option<LiveOutcome>,
 }
 
 /// How a run has ended.
 #[derive(Debug, Clone, Default)]
-pub struct RunEnd {
+pub struct LiveOutcome {
     pub is_complete: bool,
     pub trouble: Option<Trouble>,
     pub is_interrupted: bool,
@@ -101,9 +101,9 @@ impl Live {
     pub fn fail(&self, trouble: Trouble) {
         let mut live = self.lock();
         live.said = trouble.what.clone();
-        live.end = Some(RunEnd {
+        live.end = Some(LiveOutcome {
             trouble: Some(trouble),
-            ..RunEnd::default()
+            ..LiveOutcome::default()
         });
     }
 }
@@ -237,12 +237,12 @@ impl Observer for LiveObserver {
         }
     }
 
-    fn ended(&mut self, ended: &Ended<'_>) -> Result<(), Failure> {
+    fn ended(&mut self, outcome: &Outcome<'_>) -> Result<(), Failure> {
         let mut live = self.live.lock();
-        live.counts = ended.tally.counts;
-        live.rows_total = ended.rows_total.or(live.rows_total);
+        live.counts = outcome.tally.counts;
+        live.rows_total = outcome.rows_total.or(live.rows_total);
         live.waits_for = None;
-        let end = RunEnd::of(ended);
+        let end = LiveOutcome::of(outcome);
         live.said = match (&end.trouble, end.is_complete) {
             (_, true) => format!("Finished. {}.", live.created()),
             (Some(trouble), _) if !end.is_interrupted => trouble.what.clone(),
@@ -253,26 +253,26 @@ impl Observer for LiveObserver {
     }
 }
 
-impl RunEnd {
-    fn of(ended: &Ended<'_>) -> RunEnd {
-        let stop = ended.stop.as_ref();
-        let problems = ended.tally.problems().into_iter();
-        RunEnd {
+impl LiveOutcome {
+    fn of(outcome: &Outcome<'_>) -> LiveOutcome {
+        let stop = outcome.stop.as_ref();
+        let problems = outcome.tally.problems().into_iter();
+        LiveOutcome {
             is_complete: stop.is_none(),
             is_interrupted: stop.is_some_and(|stop| stop.is_interrupted() && stop.also.is_none()),
             trouble: stop.map(|stop| {
                 let text = stop_text(stop);
-                let text = match ended.refused_rows() {
+                let text = match outcome.refused_rows() {
                     Some(rows) => text.then(Message::without_hint(rows)),
                     None => text,
                 };
                 Trouble::of_message(stop.by(), &text)
             }),
-            results: ended.written.results.clone(),
-            rejects: ended.written.rejects_paths().next().map(Into::into),
+            results: outcome.written.results.clone(),
+            rejects: outcome.written.rejects_paths().next().map(Into::into),
             problems: problems
                 .map(|(status, code, group)| {
-                    let advice = Advice::of(status, code, group, Outlook::after(ended));
+                    let advice = Advice::of(status, code, group, Outlook::after(outcome));
                     (advice.title, group.rows)
                 })
                 .collect(),

@@ -59,7 +59,7 @@ mod work;
 pub use kept_files::remove_pruned;
 pub use pages::Pages;
 pub use server::{
-    Found, Limits, OPEN, PageFolder, Published, Running, Server, open_alone, open_browser,
+    Limits, OPEN, PageFolder, Published, Running, RunningPage, Server, open_alone, open_browser,
 };
 
 /// The folder of all lists, in the folder of a page.

@@ -83,7 +83,7 @@ impl SendState {
 
 /// What the user has seen of a list that is to be sent.
 #[derive(Debug, Default)]
-pub struct Seen {
+pub struct Confirmation {
     /// The version of the job; `None` if a run goes on, with the settings that it has.
     pub version: Option<u64>,
     /// The kinds of problems that rows have.
@@ -95,18 +95,18 @@ pub struct Seen {
 }
 
 /// Begins to send the list, unless that is being done.
-pub fn begin(site: &Arc<Site>, job: &Arc<Job>, seen: Seen) -> Result<(), NotChanged> {
+pub fn begin(site: &Arc<Site>, job: &Arc<Job>, confirmed: Confirmation) -> Result<(), NotChanged> {
     let (live, stopped) = Live::new();
     let live = Arc::new(live);
-    let mut record = job.begin_sending(seen.version, Sending(Arc::clone(&live)))?;
-    if seen.again {
+    let mut record = job.begin_sending(confirmed.version, Sending(Arc::clone(&live)))?;
+    if confirmed.again {
         record.options.delivery.again = Some(true);
     }
-    let stop_after = seen.only_first.then_some(FIRST);
+    let stop_after = confirmed.only_first.then_some(FIRST);
     let for_end = (Arc::clone(&live), Arc::clone(job));
-    let mut observer = LiveObserver::new(live, Arc::clone(job), stop_after, seen.problems);
+    let mut observer = LiveObserver::new(live, Arc::clone(job), stop_after, confirmed.problems);
     let (site, for_checks) = (Arc::clone(site), Arc::clone(site));
-    let goes_on = seen.version.is_none().then_some(record.run).flatten();
+    let goes_on = confirmed.version.is_none().then_some(record.run).flatten();
     let sending = async move || run(&site, &record, goes_on, stopped, &mut observer).await;
     work::begin(sending, move |sent| {
         let (live, job) = for_end;
@@ -122,7 +122,7 @@ pub fn begin(site: &Arc<Site>, job: &Arc<Job>, seen: Seen) -> Result<(), NotChan
 pub async fn resume(site: &Arc<Site>, job: &Arc<Job>, until: Instant) {
     job.wait_until(until, |state| !state.sending.is_ending())
         .await;
-    let _ = begin(site, job, Seen::default());
+    let _ = begin(site, job, Confirmation::default());
 }
 
 fn ended(live: Arc<Live>, sent: Result<(), Failure>) -> SendState {
@@ -227,7 +227,7 @@ async fn prepare(
     let mut record = record.clone();
     record.options.delivery.wait = Some(true);
     record.options.delivery.yes = Some(true);
-    place_outputs(&observer.job, &mut record).or_stopped(StoppedBy::Disk)?;
+    place_outputs(&observer.job, &mut record).stopped_by(StoppedBy::Disk)?;
     let mut request = site.request(&record)?;
     let service = site.service(&request.layers)?;
     let surveyed = surveyed(&observer.job, &record, &mut request).await?;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::campaigns::Campaigns;
-use super::do_not_call::Told;
+use super::do_not_call::ChangeNotice;
 use super::follow_ups::FollowUps;
 use super::history::list_name;
 use super::job::{JobId, JobRecord};
@@ -45,7 +45,7 @@ pub struct Site {
     pub turn: Semaphore,
     pub follow_ups: FollowUps,
     /// What the last change of the do-not-call list came to, until a screen has said it.
-    pub told: Mutex<Option<Told>>,
+    pub told: Mutex<Option<ChangeNotice>>,
     /// Every access token that was in use since the start.
     tokens: Mutex<Vec<Token>>,
     /// Held while a job is made for a run of a command line.
@@ -54,20 +54,20 @@ pub struct Site {
     lately: Mutex<Vec<JobId>>,
     /// The options that the program was started with.
     typed: Options,
-    practice: Option<Practice>,
+    practice: Option<TrialService>,
     /// Ends the program.
     pub quit: Arc<Notify>,
 }
 
 /// The service, the ledger and the lists of a practice: they end with the program.
-struct Practice {
+struct TrialService {
     sandbox: Sandbox,
     folder: tempfile::TempDir,
 }
 
-impl std::fmt::Debug for Practice {
+impl std::fmt::Debug for TrialService {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Practice")
+        f.write_str("TrialService")
     }
 }
 
@@ -75,9 +75,9 @@ impl Site {
     /// Opens the jobs in `folder`; those of a practice are in a folder that ends with the program.
     pub fn open(mut typed: Options, folder: PathBuf, log: Log) -> Result<Site, Failure> {
         let is_practice = typed.connection.sandbox == Some(true);
-        let practice = is_practice.then(|| Practice::start(folder_of(&folder)));
+        let practice = is_practice.then(|| TrialService::start(folder_of(&folder)));
         let practice = practice.transpose();
-        let practice = practice.or_stopped(StoppedBy::Disk)?;
+        let practice = practice.stopped_by(StoppedBy::Disk)?;
         let folder = match &practice {
             Some(practice) => {
                 let own = practice.folder.path();
@@ -92,7 +92,7 @@ impl Site {
         typed.output.progress = Some(Given::new(Progress::Never, "never"));
         Ok(Site {
             log,
-            jobs: Jobs::open(folder).or_stopped(StoppedBy::Disk)?,
+            jobs: Jobs::open(folder).stopped_by(StoppedBy::Disk)?,
             campaigns: Campaigns::default(),
             turn: Semaphore::new(1),
             follow_ups: FollowUps::default(),
@@ -134,14 +134,14 @@ impl Site {
         // A profile's results files are for lists of the command line.
         let writes_outputs = false;
         let (layers, checked) = Layers::load(options, environment(), true, writes_outputs);
-        checked.or_stopped(StoppedBy::Usage)?;
+        checked.stopped_by(StoppedBy::Usage)?;
         Ok(layers)
     }
 
     /// The service that these settings give.
     pub fn service(&self, layers: &Layers) -> Result<Service, Failure> {
         let Some(practice) = &self.practice else {
-            let mut service = Service::new(layers).or_stopped(StoppedBy::Usage)?;
+            let mut service = Service::new(layers).stopped_by(StoppedBy::Usage)?;
             if let Service::At(connection) = &mut service {
                 connection.token = self.after_others(connection.token.clone());
             }
@@ -150,8 +150,8 @@ impl Site {
         let base_url = BaseUrl::parse(&practice.sandbox.base_url(), false);
         let token = Token::from_text(practice.sandbox.token(), "the sandbox's token");
         Ok(Service::At(Connection {
-            base_url: base_url.or_stopped(StoppedBy::Usage)?,
-            token: token.or_stopped(StoppedBy::Usage)?,
+            base_url: base_url.stopped_by(StoppedBy::Usage)?,
+            token: token.stopped_by(StoppedBy::Usage)?,
             certificates: Certificates::default(),
         }))
     }
@@ -222,7 +222,7 @@ impl Site {
 
     pub fn ledger_place(&self) -> Result<Option<LedgerPlace>, Failure> {
         let layers = self.layers(&Options::default())?;
-        ledger_place(&layers.options()).or_stopped(StoppedBy::Usage)
+        ledger_place(&layers.options()).stopped_by(StoppedBy::Usage)
     }
 
     /// Whether several people on several computers may share the ledger.
@@ -261,9 +261,9 @@ impl Site {
     }
 }
 
-impl Practice {
+impl TrialService {
     /// Starts a practice with a folder in this one.
-    fn start(within: &Path) -> io::Result<Practice> {
+    fn start(within: &Path) -> io::Result<TrialService> {
         private_file::folders().create(within)?;
         // What a practice has left that was killed.
         match fs::remove_dir_all(within.join(PRACTICE)) {
@@ -275,7 +275,7 @@ impl Practice {
             keep_variables: Some(false),
             ..SandboxConfig::default()
         };
-        Ok(Practice {
+        Ok(TrialService {
             sandbox: Sandbox::start(config)?,
             folder: folders.prefix(PRACTICE).rand_bytes(0).tempdir_in(within)?,
         })

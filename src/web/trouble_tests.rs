@@ -231,7 +231,7 @@ fn addresses_and_tokens_that_are_wrong_say_what_to_type() {
     let layers = Layers::new(Options::default(), Vec::new(), None, false);
     failure_helps(
         Service::new(&layers)
-            .or_stopped(StoppedBy::Usage)
+            .stopped_by(StoppedBy::Usage)
             .unwrap_err(),
     );
 }
@@ -282,14 +282,14 @@ fn do_not_call_lists_that_cannot_be_used_say_what_to_do() {
         let path = folder.path().join("blocked.csv");
         fs::write(&path, text).unwrap();
         let read = SuppressionLists::read(&[path], &PhoneRules::default(), None, true);
-        failure_helps(read.or_stopped(StoppedBy::Usage).unwrap_err());
+        failure_helps(read.stopped_by(StoppedBy::Usage).unwrap_err());
     }
     let path = folder.path().join("american.csv");
     let numbers: Vec<String> = (0..20).map(|n| format!("(203) 555-01{n:02}")).collect();
     fs::write(&path, format!("phone\n{}\n", numbers.join("\n"))).unwrap();
     let britain = Region::parse("GB");
     let read = SuppressionLists::read(&[path], &PhoneRules::default(), britain, true);
-    failure_helps(read.or_stopped(StoppedBy::Usage).unwrap_err());
+    failure_helps(read.stopped_by(StoppedBy::Usage).unwrap_err());
 }
 
 #[test]
@@ -307,8 +307,8 @@ fn a_record_of_what_was_sent_that_cannot_be_used_is_not_called_a_file_of_the_pro
 #[test]
 fn names_of_campaigns_that_are_not_clear_say_what_to_do() {
     let mut names = NamesInRows::default();
-    names.note("Sprnig".to_owned(), 0, 2);
-    names.note_default(Some(&CampaignChoice::Name("Autumn".to_owned())));
+    names.add("Sprnig".to_owned(), 0, 2);
+    names.add_default(Some(&CampaignChoice::Name("Autumn".to_owned())));
     let list: [Campaign; 0] = [];
     let (_, unclear) = names.resolved(&list, &["october.csv"]);
     message_helps(&unclear.unwrap().message());

@@ -23,12 +23,12 @@ pub fn begin<T, F>(
     T: 'static,
     F: Future<Output = Result<T, Failure>>,
 {
-    let ending = Ending(Some(Box::new(done)));
-    // If there is no thread, the ending is dropped here.
+    let guard = ResultGuard(Some(Box::new(done)));
+    // If there is no thread, the guard is dropped here.
     let _ = thread::Builder::new().spawn(move || {
-        let mut ending = ending;
+        let mut guard = guard;
         let result = service::block_on(work());
-        ending.pass_on(result);
+        guard.pass_on(result);
     });
 }
 
@@ -125,11 +125,11 @@ pub fn begin_for<T, F>(
 }
 
 /// Passes the result on, or when it is dropped, that there is none.
-struct Ending<T>(Option<Done<T>>);
+struct ResultGuard<T>(Option<Done<T>>);
 
 type Done<T> = Box<dyn FnOnce(Result<T, Failure>) + Send>;
 
-impl<T> Ending<T> {
+impl<T> ResultGuard<T> {
     fn pass_on(&mut self, result: Result<T, Failure>) {
         if let Some(done) = self.0.take() {
             done(result);
@@ -137,7 +137,7 @@ impl<T> Ending<T> {
     }
 }
 
-impl<T> Drop for Ending<T> {
+impl<T> Drop for ResultGuard<T> {
     fn drop(&mut self) {
         let message = message!(
             "something went wrong in leadload itself",

@@ -20,7 +20,7 @@ use leadload::import::{
 use leadload::lead::{Counts, RunId};
 use leadload::ledger::{Begun, LedgerPlace};
 use leadload::options::LogFormat;
-use leadload::report::{Ended, Listeners, Log, Metrics};
+use leadload::report::{Listeners, Log, Metrics, Outcome};
 use leadload::results::OutputChoice;
 use leadload::settings::{FollowUpSettings, Layers, Service};
 use leadload::signals::Interrupts;
@@ -272,7 +272,7 @@ impl Observer for Watching {
 
     fn event(&mut self, _event: &RunEvent<'_>, _listeners: &Listeners) {}
 
-    fn ended(&mut self, ended: &Ended<'_>) -> Result<(), Failure> {
+    fn ended(&mut self, ended: &Outcome<'_>) -> Result<(), Failure> {
         self.0.borrow_mut().ended = Some(Account {
             counts: ended.tally.counts,
             requests: ended.requests,

@@ -27,7 +27,7 @@ pub(super) async fn init(layers: &Layers, terminal: &Terminal) -> Result<ExitCod
         )));
     }
     let mut setup = Setup {
-        new: NewProfile::new(layers).or_stopped(StoppedBy::Usage)?,
+        new: NewProfile::new(layers).stopped_by(StoppedBy::Usage)?,
         terminal,
         can_ask: ask::can_ask(options.log.format()),
         quiet: options.log.is_quiet(),
@@ -37,8 +37,8 @@ pub(super) async fn init(layers: &Layers, terminal: &Terminal) -> Result<ExitCod
         let sees = counted(campaigns.len() as u64, "campaign");
         note(&format!("It works: the token sees {sees}."));
     }
-    let written = setup.new.write(&connection).or_stopped(StoppedBy::Usage)?;
-    console::print(&summary(&written, &setup.new)).or_stopped(StoppedBy::Disk)?;
+    let written = setup.new.write(&connection).stopped_by(StoppedBy::Usage)?;
+    console::print(&summary(&written, &setup.new)).stopped_by(StoppedBy::Disk)?;
     Ok(ExitCode::Complete)
 }
 
@@ -54,8 +54,8 @@ struct Setup<'a> {
 impl Setup<'_> {
     /// Asks for whatever is missing, until the service lists its campaigns.
     async fn connect(&mut self) -> Result<(Connection, Vec<Campaign>), Failure> {
-        let given_url = self.new.base_url().or_stopped(StoppedBy::Usage)?;
-        let given_token = self.new.token().or_stopped(StoppedBy::Usage)?;
+        let given_url = self.new.base_url().stopped_by(StoppedBy::Usage)?;
+        let given_token = self.new.token().stopped_by(StoppedBy::Usage)?;
         if (given_url.is_none() || given_token.is_none()) && !self.can_ask {
             return Err(Failure::usage(terminal_message!(
                 "there is no terminal to ask for the service's address and the token",
@@ -74,7 +74,7 @@ impl Setup<'_> {
                 None => self.ask_token().await?,
             };
             let connection = self.new.connection(url, used);
-            let connection = connection.or_stopped(StoppedBy::Usage)?;
+            let connection = connection.stopped_by(StoppedBy::Usage)?;
             if !self.quiet {
                 // The request can take a while.
                 let url = &connection.base_url;

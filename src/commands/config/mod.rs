@@ -19,12 +19,12 @@ pub fn run(command: &ConfigCommand, layers: &Layers) -> Result<ExitCode, Failure
 }
 
 fn show(layers: &Layers) -> Result<ExitCode, Failure> {
-    let settings = settings_in_use(layers).or_stopped(StoppedBy::Usage)?;
+    let settings = settings_in_use(layers).stopped_by(StoppedBy::Usage)?;
     let profile = layers.profile.as_ref();
     let text = match layers.given().output.format() {
         Format::Json => settings_json(&settings, profile),
         Format::Text => settings_text(&settings, profile),
     };
-    console::print(&text).or_stopped(StoppedBy::Disk)?;
+    console::print(&text).stopped_by(StoppedBy::Disk)?;
     Ok(ExitCode::Complete)
 }

@@ -7,7 +7,7 @@ use tracing::warn;
 
 use crate::commands::ask::{Cancelled, Terminal, note};
 use crate::exit::Failure;
-use crate::import::dry_run::{self, Found};
+use crate::import::dry_run::{self, DryRun};
 use crate::import::{Concern, Import, PlannedRun, Prepared, inputs};
 use crate::intake::GivenRegion;
 use crate::report::{Log, Overview, Width, console, opening_lines};
@@ -59,7 +59,7 @@ impl Prepared {
     }
 
     /// Prepares all rows without sending them.
-    async fn read(&mut self, log: &Log) -> Result<Found, Failure> {
+    async fn read(&mut self, log: &Log) -> Result<DryRun, Failure> {
         let import = &self.import;
         if import.is_watched {
             self.campaign_list.list_if_possible().await?;
@@ -74,7 +74,7 @@ impl Prepared {
     async fn ask(
         &self,
         asks: bool,
-        found: &Found,
+        found: &DryRun,
         overview: &Overview<'_>,
         terminal: &Terminal,
     ) -> Result<(), Failure> {
@@ -93,14 +93,14 @@ impl Prepared {
         Ok(all.try_for_each(|input| input.check_unchanged())?)
     }
 
-    fn overview<'f>(&'f self, found: &'f Found) -> Result<Overview<'f>, Failure> {
+    fn overview<'f>(&'f self, found: &'f DryRun) -> Result<Overview<'f>, Failure> {
         let Import {
             settings, intake, ..
         } = &self.import;
         let planned = self.planned.as_ref();
         let known_rate = planned.map(PlannedRun::known_rate).transpose()?;
         Ok(Overview {
-            ended: inputs::ended(settings, intake, &found.tally, 0.0),
+            outcome: inputs::outcome(settings, intake, &found.tally, 0.0),
             findings: &found.findings,
             going_on: planned.and_then(|planned| planned.predecessors.latest.going_on),
             campaigns: self.campaign_list.listed(),

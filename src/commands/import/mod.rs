@@ -80,7 +80,7 @@ async fn import(request: Request, log: &Log, metrics: Metrics) -> Result<ExitCod
     let is_sandbox = options.connection.sandbox == Some(true);
     open_files::requests_that_fit(request.files.len(), is_sandbox)?;
     let terminal = Terminal::open("sent");
-    let mut interrupts = signals::listen().or_stopped(StoppedBy::Usage)?;
+    let mut interrupts = signals::listen().stopped_by(StoppedBy::Usage)?;
     let options = request.layers.options();
     let max_duration = options.delivery.max_duration.as_deref().copied();
     interrupts.set_deadline(terminal.time.deadline(max_duration));
@@ -142,8 +142,8 @@ async fn survey(
     request: &mut Request,
 ) -> Result<(Service, Vec<InspectedInput>, ImportSettings), Failure> {
     refuse_save_mapping(&request.layers.options())?;
-    let service = Service::new(&request.layers).or_stopped(StoppedBy::Usage)?;
-    refuse_unreadable_proxy(&request.layers).or_stopped(StoppedBy::Usage)?;
+    let service = Service::new(&request.layers).stopped_by(StoppedBy::Usage)?;
+    refuse_unreadable_proxy(&request.layers).stopped_by(StoppedBy::Usage)?;
     let surveyed = inputs::survey(request).await?;
     Ok((service, surveyed, request.settings()?))
 }

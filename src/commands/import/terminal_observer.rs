@@ -2,14 +2,14 @@
 
 use tracing::warn;
 
-use crate::commands::ended;
+use crate::commands::outcome;
 use crate::event::RunEvent;
 use crate::exit::Failure;
 use crate::import::{Observer, Prepared};
 use crate::ledger::Begun;
 use crate::options::Format;
 use crate::report::{
-    Ended, Listeners, TRIAL, Width, console, destination_lines, json_summary, run_line,
+    Listeners, Outcome, TRIAL, Width, console, destination_lines, json_summary, run_line,
     text_summary,
 };
 
@@ -53,15 +53,15 @@ impl Observer for TerminalObserver {
     /// The bar and the log are among the listeners.
     fn event(&mut self, _event: &RunEvent<'_>, _listeners: &Listeners) {}
 
-    fn ended(&mut self, ended: &Ended<'_>) -> Result<(), Failure> {
-        if ended.sandbox && self.format == Format::Json {
+    fn ended(&mut self, outcome: &Outcome<'_>) -> Result<(), Failure> {
+        if outcome.sandbox && self.format == Format::Json {
             // In text form the summary says this itself.
             warn!(event = "warning", "{TRIAL}");
         }
         let summary = match self.format {
-            Format::Text => text_summary(ended),
-            Format::Json => json_summary(ended),
+            Format::Text => text_summary(outcome),
+            Format::Json => json_summary(outcome),
         };
-        ended::report(ended, self.format, || console::print(&summary))
+        outcome::report(outcome, self.format, || console::print(&summary))
     }
 }

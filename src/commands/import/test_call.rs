@@ -7,7 +7,7 @@ use crate::import::{Request, TestLead, TestSent, inputs};
 use crate::lead::Status;
 use crate::options::Format;
 use crate::pipeline::TestSend;
-use crate::report::{Ended, InDoubt, ListNotes, TestReport, console, log_end, stop_text};
+use crate::report::{InDoubt, ListNotes, Outcome, TestReport, console, log_end, stop_text};
 use crate::signals::Interrupts;
 
 /// Sends the test lead, with the variables and to the campaign of the first ready row.
@@ -23,8 +23,8 @@ pub(super) async fn run(
     let preparing = terminal.or_interrupted(&mut interrupts, preparing);
     let mut test = preparing.await?;
     let sent = test.send(&mut interrupts).await;
-    let outcome = sent.attempt.outcome.as_ref();
-    if outcome.is_some_and(|outcome| outcome.status == Status::Created) {
+    let answer = sent.attempt.outcome.as_ref();
+    if answer.is_some_and(|outcome| outcome.status == Status::Created) {
         // The phone rings only while the campaign is running. The
         // lead is reported even if the campaign's state is not known.
         let listing = test.campaign_list.list_if_possible();
@@ -35,30 +35,34 @@ pub(super) async fn run(
 
 fn report(test: &TestLead, sent: TestSent, elapsed_s: f64) -> Result<ExitCode, Failure> {
     let TestSent { attempt, tally } = sent;
-    let TestSend { outcome, stop, .. } = attempt;
-    let ended = Ended {
+    let TestSend {
+        outcome: answer,
+        stop,
+        ..
+    } = attempt;
+    let outcome = Outcome {
         exit_code: tally.exit_code(stop.as_ref(), ExitCode::Problems),
         stop,
         requests: 1,
         in_doubt: InDoubt::default(),
         list_notes: ListNotes::default(),
-        ..inputs::ended(&test.settings, &test.intake, &tally, elapsed_s)
+        ..inputs::outcome(&test.settings, &test.intake, &tally, elapsed_s)
     };
-    if let Some(stop) = &ended.stop {
+    if let Some(stop) = &outcome.stop {
         console::error(&stop_text(stop));
     }
-    log_end(&ended);
+    log_end(&outcome);
     let report = TestReport {
-        ended: &ended,
+        outcome: &outcome,
         claim: &test.claim,
         variables: &test.variables,
         campaigns: test.campaign_list.listed().unwrap_or_default(),
-        outcome: outcome.as_ref(),
+        answer: answer.as_ref(),
     };
     let text = match test.settings.options.output.format() {
         Format::Text => report.text(),
         Format::Json => report.json(),
     };
-    console::print(&text).or_stopped(StoppedBy::Disk)?;
-    Ok(ended.exit_code)
+    console::print(&text).stopped_by(StoppedBy::Disk)?;
+    Ok(outcome.exit_code)
 }

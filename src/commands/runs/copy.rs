@@ -38,7 +38,7 @@ pub(super) fn run(
         Some(_) => refuse_senders(&ledger)?,
         None => Vec::new(),
     };
-    let to = place_of(&args.to, &options).or_stopped(StoppedBy::Usage)?;
+    let to = place_of(&args.to, &options).stopped_by(StoppedBy::Usage)?;
     if let LedgerPlace::Server(_) = to {
         return to_server(&ledger, &to, args.from.is_some(), format);
     }

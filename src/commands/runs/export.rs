@@ -36,10 +36,10 @@ pub(super) fn run(
     };
     let (counts, written) = if args.is_printed() {
         let text = ResultsText::begin(console::Stdout, more);
-        let mut text = text.or_stopped(StoppedBy::Disk)?;
-        let write = |line: &ResultsLine<'_>| text.write(line).or_stopped(StoppedBy::Disk);
+        let mut text = text.stopped_by(StoppedBy::Disk)?;
+        let write = |line: &ResultsLine<'_>| text.write(line).stopped_by(StoppedBy::Disk);
         let counts = export(&known, &selection, &runs, write)?;
-        text.finish().or_stopped(StoppedBy::Disk)?;
+        text.finish().stopped_by(StoppedBy::Disk)?;
         (counts, Written::default())
     } else {
         refuse_place(&known, &args.results, layers)?;
@@ -77,7 +77,7 @@ pub(super) fn campaign(
     given: Option<&str>,
 ) -> Result<Option<CampaignId>, Failure> {
     let given = given.unwrap_or_default();
-    let name = match CampaignChoice::given(given).or_stopped(StoppedBy::Usage)? {
+    let name = match CampaignChoice::given(given).stopped_by(StoppedBy::Usage)? {
         None => return Ok(None),
         Some(CampaignChoice::Id(id)) => return Ok(Some(id)),
         Some(CampaignChoice::Name(name)) => name,

@@ -64,7 +64,7 @@ fn undo_run(
     let format = options.output.format();
     service::block_on(async {
         let terminal = Terminal::open("removed");
-        let mut interrupts = signals::listen().or_stopped(StoppedBy::Usage)?;
+        let mut interrupts = signals::listen().stopped_by(StoppedBy::Usage)?;
         let preparing = async {
             let target = Target::open(wanted).await?;
             let bar = bar(&options, log, 0);
@@ -83,7 +83,7 @@ fn undo_run(
                 Format::Text => undo_plan_text(&undo),
                 Format::Json => undo_plan_json(&undo),
             };
-            console::print(&text).or_stopped(StoppedBy::Disk)?;
+            console::print(&text).stopped_by(StoppedBy::Disk)?;
             return Ok(ExitCode::Complete);
         }
         perform(undo, results, interrupts, &options, log, began).await
@@ -126,7 +126,7 @@ async fn perform(
     // If that could not begin, there is nothing to show but why.
     let is_shown = undone.stopped.is_none() || undone.has_begun;
     if options.output.format() == Format::Json || is_shown {
-        console::print(&text).or_stopped(StoppedBy::Disk)?;
+        console::print(&text).stopped_by(StoppedBy::Disk)?;
     }
     if let Some(failure) = &undone.stopped {
         commands::tell(failure);
@@ -205,7 +205,7 @@ fn reconcile_run(
     let wanted = wanted(ledger, run, layers, false)?;
     service::block_on(async {
         let terminal = Terminal::open("changed");
-        let mut interrupts = signals::listen().or_stopped(StoppedBy::Usage)?;
+        let mut interrupts = signals::listen().stopped_by(StoppedBy::Usage)?;
         let opening = terminal.or_interrupted(&mut interrupts, Target::open(wanted));
         let target = opening.await?;
         let bar = bar(&options, log, 0);
@@ -220,7 +220,7 @@ fn reconcile_run(
         // If no row was looked up, there is nothing to show but why.
         let is_shown = reconciled.stopped.is_none() || reconciled.looked_up > 0;
         if options.output.format() == Format::Json || is_shown {
-            console::print(&text).or_stopped(StoppedBy::Disk)?;
+            console::print(&text).stopped_by(StoppedBy::Disk)?;
         }
         if let Some(failure) = &reconciled.stopped {
             commands::tell(failure);
@@ -235,7 +235,7 @@ fn wanted(
     layers: &Layers,
     is_dry_run: bool,
 ) -> Result<Wanted, Failure> {
-    let settings = FollowUpSettings::new(layers).or_stopped(StoppedBy::Usage)?;
+    let settings = FollowUpSettings::new(layers).stopped_by(StoppedBy::Usage)?;
     Ok(Wanted {
         ledger: ledger.clone(),
         run,

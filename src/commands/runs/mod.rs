@@ -28,7 +28,7 @@ pub fn run(args: &RunsArgs, layers: &Layers, log: &Log) -> Result<ExitCode, Fail
     let ledger = match &args.command {
         Some(RunsCommand::Copy(CopyArgs {
             from: Some(from), ..
-        })) => place_of(from, &options).or_stopped(StoppedBy::Usage)?,
+        })) => place_of(from, &options).stopped_by(StoppedBy::Usage)?,
         command => {
             let ledger = ledger_of(layers, "runs are recorded")?;
             refuse_missing(layers, &ledger)?;
@@ -62,7 +62,7 @@ pub fn run(args: &RunsArgs, layers: &Layers, log: &Log) -> Result<ExitCode, Fail
     let text = text?;
     match &args.command {
         None | Some(RunsCommand::List(_) | RunsCommand::Show(_)) => {
-            console::print(&text).or_stopped(StoppedBy::Disk)?;
+            console::print(&text).stopped_by(StoppedBy::Disk)?;
         }
         // The rows have standard output for themselves.
         Some(RunsCommand::Export(export)) if export.is_printed() => {

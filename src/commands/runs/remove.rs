@@ -167,7 +167,7 @@ fn campaign_of(
 ) -> Result<(String, CampaignId), Failure> {
     let services: BTreeSet<&str> = known.runs.iter().map(|run| &*run.service).collect();
     let services: Vec<&str> = services.into_iter().collect();
-    let in_use = Service::name(options).or_stopped(StoppedBy::Usage)?;
+    let in_use = Service::name(options).stopped_by(StoppedBy::Usage)?;
     let service: &str = match (&in_use, &services[..]) {
         (Some(service), known) if known.contains(&&**service) => service,
         (None, [only]) => only,

@@ -56,7 +56,7 @@ fn unanswered(last: String) -> (Text, Text) {
 }
 
 /// What the objects of all commands that have ended, or failed, have in common.
-struct Ended<'a> {
+struct Outcome<'a> {
     run: Option<RunId>,
     stopped: Option<&'a Failure>,
     exit_code: ExitCode,
@@ -65,7 +65,7 @@ struct Ended<'a> {
     elapsed_s: f64,
 }
 
-impl Ended<'_> {
+impl Outcome<'_> {
     fn json(&self) -> Value {
         json!({
             "run": self.run,
@@ -79,10 +79,10 @@ impl Ended<'_> {
     }
 }
 
-impl<'a> Ended<'a> {
+impl<'a> Outcome<'a> {
     /// The command has failed. `run` is missing if it is not known.
-    fn failed(run: Option<&RunRecord>, failure: &'a Failure, elapsed_s: f64) -> Ended<'a> {
-        Ended {
+    fn failed(run: Option<&RunRecord>, failure: &'a Failure, elapsed_s: f64) -> Outcome<'a> {
+        Outcome {
             run: run.map(|run| run.run),
             stopped: Some(failure),
             exit_code: failure.stopped_by.exit_code(),

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use serde_json::{Value, json};
 
 use super::super::json::line;
-use super::Ended;
+use super::Outcome;
 use crate::exit::Failure;
 use crate::follow_up::{Reconciled, Undecided};
 use crate::lead::Status;
@@ -110,14 +110,14 @@ fn why_uncertain(undecided: &Undecided) -> String {
 }
 
 pub fn reconciled_json(reconciled: &Reconciled, elapsed_s: f64) -> String {
-    let ended = Ended {
+    let outcome = Outcome {
         run: Some(reconciled.run),
         stopped: reconciled.stopped.as_ref(),
         exit_code: reconciled.exit_code(),
         requests: Some(reconciled.requests),
         elapsed_s,
     };
-    let mut object = ended.json();
+    let mut object = outcome.json();
     object["rows"] = reconciled.counts.total().into();
     object["counts"] = found_counts(|status| reconciled.counts.of(status));
     object["without_id"] = reconciled.without_id.into();
@@ -132,7 +132,7 @@ pub fn reconcile_failure_json(
     elapsed_s: f64,
 ) -> String {
     let uncertain = run.map_or(0, |run| run.counts.of(Status::Uncertain));
-    let mut object = Ended::failed(run, failure, elapsed_s).json();
+    let mut object = Outcome::failed(run, failure, elapsed_s).json();
     object["rows"] = uncertain.into();
     object["counts"] = found_counts(|status| match status {
         Status::Uncertain => uncertain,

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::super::json::{line, text};
 use super::super::runs_json::undo_counts;
-use super::Ended;
+use super::Outcome;
 use crate::exit::Failure;
 use crate::follow_up::{OpenRows, Undo, Undone};
 use crate::ledger::{RunRecord, UndoCounts, UndoStatus};
@@ -168,14 +168,14 @@ fn what_helps(open: &OpenRows) -> String {
 }
 
 pub fn undone_json(undone: &Undone, elapsed_s: f64) -> String {
-    let ended = Ended {
+    let outcome = Outcome {
         run: Some(undone.run),
         stopped: undone.stopped.as_ref(),
         exit_code: undone.exit_code(),
         requests: Some(undone.requests),
         elapsed_s,
     };
-    let mut object = ended.json();
+    let mut object = outcome.json();
     object["dry_run"] = false.into();
     object["counts"] = undo_counts(&undone.counts);
     object["file"] = json!(undone.file.as_deref().map(text));
@@ -190,7 +190,7 @@ pub fn undo_failure_json(
     elapsed_s: f64,
 ) -> String {
     let before = run.and_then(|run| run.undo.as_ref());
-    let mut object = Ended::failed(run, failure, elapsed_s).json();
+    let mut object = Outcome::failed(run, failure, elapsed_s).json();
     object["dry_run"] = dry_run.into();
     object["counts"] = undo_counts(&before.map(|undo| undo.counts).unwrap_or_default());
     object["file"] = Value::Null;

@@ -13,14 +13,14 @@
 //!   counter, which may do that, and everything else is a gauge.
 //! - The file is written however the command ends. There is one exception, if a run and another
 //!   command use the same file: if the command ends because the run is at work (exit code 6), or
-//!   while it waits for the run, it leaves the run's figures alone.
+//!   while it waits for the run, it leaves the run's values alone.
 //! - Only an empty file or one that leadload has written is replaced, so a mistyped name does not
 //!   destroy a list of contacts.
 //! - If the file cannot be written, that is reported before anything is sent. One that an earlier
 //!   import has written there ends nothing, nor does a later failure: it is a warning, once, and
 //!   at the end an error, since the file then shows a run that seems to go on.
 
-mod figures;
+mod values;
 
 use std::cell::RefCell;
 use std::fs::{self, File};
@@ -31,10 +31,10 @@ use std::time::Duration;
 
 use tracing::warn;
 
-pub use self::figures::job_labels;
-use self::figures::{Earlier, Figures};
+pub use self::values::job_labels;
+use self::values::{Earlier, MetricValues};
 use super::console;
-use super::ended::Ended;
+use super::outcome::Outcome;
 use super::progress::Progress;
 use super::tally::Tally;
 use crate::clock;
@@ -58,7 +58,7 @@ pub struct Metrics(Option<Rc<RefCell<MetricsFile>>>);
 #[derive(Debug)]
 struct MetricsFile {
     path: PathBuf,
-    figures: Figures,
+    values: MetricValues,
     next: Duration,
     has_warned: bool,
     has_begun: bool,
@@ -84,11 +84,11 @@ impl Metrics {
         let now = clock::now();
         Ok(Metrics(Some(Rc::new(RefCell::new(MetricsFile {
             path: path.to_owned(),
-            figures: Figures {
+            values: MetricValues {
                 labels,
                 started: now,
                 updated: now,
-                ..Figures::default()
+                ..MetricValues::default()
             },
             next: Duration::ZERO,
             has_warned: false,
@@ -114,21 +114,21 @@ impl Metrics {
 
     pub fn name_run(&self, run: RunId) {
         if let Some(file) = &self.0 {
-            file.borrow_mut().figures.run = Some(run);
+            file.borrow_mut().values.run = Some(run);
         }
     }
 
     /// Takes an event, and writes the file when it is due.
-    pub(super) fn note(&self, event: &RunEvent<'_>, tally: &Tally, progress: &Progress) {
+    pub(super) fn count(&self, event: &RunEvent<'_>, tally: &Tally, progress: &Progress) {
         let Some(file) = &self.0 else {
             return;
         };
         let mut file = file.borrow_mut();
-        let figures = &mut file.figures;
+        let values = &mut file.values;
         let pulse = match event {
             RunEvent::Pulse(pulse) => pulse,
             RunEvent::Held { .. } => {
-                figures.waits += 1;
+                values.waits += 1;
                 return;
             }
             RunEvent::Answered {
@@ -136,21 +136,21 @@ impl Metrics {
                 asks_to_wait,
                 ..
             } => {
-                figures.refusals += u64::from(*asks_to_wait);
+                values.refusals += u64::from(*asks_to_wait);
                 if http_status.is_some() {
-                    figures.last_answer = Some(clock::now());
+                    values.last_answer = Some(clock::now());
                 }
                 return;
             }
             _ => return,
         };
-        figures.counts = tally.counts;
-        figures.known_bad = tally.known_bad;
-        figures.rows_expected = progress.total();
-        figures.requests = pulse.requests;
-        figures.in_flight = pulse.in_flight;
-        figures.allowed = pulse.allowed.map(|pace| pace.rate.pace());
-        figures.waiting = progress.waits_for();
+        values.counts = tally.counts;
+        values.known_bad = tally.known_bad;
+        values.rows_expected = progress.total();
+        values.requests = pulse.requests;
+        values.in_flight = pulse.in_flight;
+        values.allowed = pulse.allowed.map(|pace| pace.rate.pace());
+        values.waiting = progress.waits_for();
         if pulse.elapsed >= file.next {
             file.next = pulse.elapsed + EVERY;
             if let Err(error) = file.write() {
@@ -159,18 +159,18 @@ impl Metrics {
         }
     }
 
-    pub fn end(&self, ended: &Ended<'_>) {
+    pub fn end(&self, outcome: &Outcome<'_>) {
         let Some(file) = &self.0 else {
             return;
         };
         let mut file = file.borrow_mut();
-        let figures = &mut file.figures;
-        figures.counts = ended.tally.counts;
-        figures.known_bad = ended.tally.known_bad;
-        figures.rows_expected = ended.rows_total;
-        figures.requests = ended.requests;
-        figures.stopped_by = ended.stop.as_ref().map(|stop| stop.by());
-        file.end(ended.exit_code);
+        let values = &mut file.values;
+        values.counts = outcome.tally.counts;
+        values.known_bad = outcome.tally.known_bad;
+        values.rows_expected = outcome.rows_total;
+        values.requests = outcome.requests;
+        values.stopped_by = outcome.stop.as_ref().map(|stop| stop.by());
+        file.end(outcome.exit_code);
     }
 
     /// The same for a command that ended without having sent anything.
@@ -183,9 +183,9 @@ impl Metrics {
         if !file.has_begun && !file.takes_place(stopped_by) {
             return;
         }
-        file.figures.stopped_by = Some(stopped_by);
-        let expected = file.figures.rows_expected;
-        file.figures.rows_expected = failure.rows_total.or(expected);
+        file.values.stopped_by = Some(stopped_by);
+        let expected = file.values.rows_expected;
+        file.values.rows_expected = failure.rows_total.or(expected);
         file.end(stopped_by.exit_code());
     }
 }
@@ -199,7 +199,7 @@ impl MetricsFile {
         // A ledger may have been created there since the first check.
         check_place(&path)?;
         // Read only now, since another run may have written the file while this one waited.
-        self.figures.earlier_success = self.earlier().last_success;
+        self.values.earlier_success = self.earlier().last_success;
         let is_ours = fs::metadata(&path).is_ok_and(|found| found.len() > 0);
         match self.write() {
             Err(error) if is_ours => self.warn(&error),
@@ -210,7 +210,7 @@ impl MetricsFile {
     }
 
     fn earlier(&self) -> Earlier {
-        Earlier::in_file(&self.path, &self.figures.labels)
+        Earlier::in_file(&self.path, &self.values.labels)
     }
 
     /// Whether a command that ends before it began may replace the file.
@@ -219,7 +219,7 @@ impl MetricsFile {
         let is_empty = fs::metadata(&self.path).is_ok_and(|found| found.len() == 0);
         let is_ours = check_place(&self.path).is_ok() && !is_empty;
         let earlier = self.earlier();
-        self.figures.earlier_success = earlier.last_success;
+        self.values.earlier_success = earlier.last_success;
         // What ends a command before it has the right to send.
         let is_kept_waiting = matches!(
             stopped_by.exit_code(),
@@ -234,9 +234,9 @@ impl MetricsFile {
         if self.is_refused {
             return;
         }
-        let figures = &mut self.figures;
-        figures.exit_code = Some(exit_code);
-        (figures.in_flight, figures.waiting) = (0, None);
+        let values = &mut self.values;
+        values.exit_code = Some(exit_code);
+        (values.in_flight, values.waiting) = (0, None);
         if let Err(error) = self.write() {
             console::error(&unwritable(&self.path, &error).message());
         }
@@ -253,9 +253,9 @@ impl MetricsFile {
     }
 
     fn write(&mut self) -> io::Result<()> {
-        self.figures.updated = clock::now();
+        self.values.updated = clock::now();
         let mut file = private_file::beside(&self.path)?;
-        file.write_all(self.figures.text().as_bytes())?;
+        file.write_all(self.values.text().as_bytes())?;
         let_others_read(file.as_file())?;
         file.persist(&self.path).map_err(|failed| failed.error)?;
         Ok(())
@@ -346,7 +346,7 @@ mod tests {
 
     #[test]
     fn all_metrics_have_help_and_type() {
-        let mut figures = Figures {
+        let mut values = MetricValues {
             labels: job_labels(Some("crm"), &["lists/all.csv".into()]),
             earlier_success: Some(1_795_144_232.125),
             run: Some(RunId(7)),
@@ -366,11 +366,11 @@ mod tests {
             exit_code: None,
         };
         let version = env!("CARGO_PKG_VERSION");
-        let text = figures.text().replace(version, "VERSION");
+        let text = values.text().replace(version, "VERSION");
         insta::assert_snapshot!(text);
-        figures.exit_code = Some(ExitCode::Service);
-        figures.stopped_by = Some(StoppedBy::Token);
-        let text = figures.text();
+        values.exit_code = Some(ExitCode::Service);
+        values.stopped_by = Some(StoppedBy::Token);
+        let text = values.text();
         let job = "profile=\"crm\",input=\"all.csv\"";
         for line in [
             format!("leadload_exit_code{{{job}}} 3\n"),
@@ -393,36 +393,36 @@ mod tests {
             (Some(ExitCode::Machine), 7.0),
             (Some(ExitCode::Busy), 7.0),
         ] {
-            let mut figures = Figures {
+            let mut values = MetricValues {
                 labels: job_labels(None, &[]),
                 earlier_success: Some(7.0),
                 updated: Timestamp::from_millisecond(9500).unwrap(),
                 exit_code: code,
-                ..Figures::default()
+                ..MetricValues::default()
             };
             let line = |seconds: f64| {
                 let job = "{profile=\"\",input=\"\"}";
                 format!("leadload_last_success_timestamp_seconds{job} {seconds:.3}\n")
             };
-            assert!(figures.text().contains(&line(success)), "{code:?}");
-            figures.earlier_success = None;
+            assert!(values.text().contains(&line(success)), "{code:?}");
+            values.earlier_success = None;
             let is_success = success == 9.5;
-            assert_eq!(figures.text().contains("last_success"), is_success);
+            assert_eq!(values.text().contains("last_success"), is_success);
         }
     }
 
     #[test]
     fn every_metric_is_documented_with_its_type() {
-        let figures = Figures {
+        let values = MetricValues {
             earlier_success: Some(7.0),
             run: Some(RunId(7)),
             rows_expected: Some(7),
             last_answer: Some(Timestamp::UNIX_EPOCH),
             allowed: Some(1.5),
             exit_code: Some(ExitCode::Usage),
-            ..Figures::default()
+            ..MetricValues::default()
         };
-        let text = figures.text();
+        let text = values.text();
         let types = text.lines().filter_map(|l| l.strip_prefix("# TYPE "));
         let types: Vec<(&str, &str)> = types.filter_map(|l| l.split_once(' ')).collect();
         let page = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/metrics.md");
@@ -454,9 +454,9 @@ mod tests {
             wait: Duration::from_secs(1),
             why: ErrorCode::Http(429),
         };
-        let note = |event| metrics.note(&event, &Tally::midway(), &Progress::default());
+        let note = |event| metrics.count(&event, &Tally::midway(), &Progress::default());
         note(answered(None));
-        let last_answer = || metrics.0.as_ref().unwrap().borrow().figures.last_answer;
+        let last_answer = || metrics.0.as_ref().unwrap().borrow().values.last_answer;
         assert_eq!(last_answer(), None);
         note(answered(Some(429)));
         note(held);
@@ -464,7 +464,7 @@ mod tests {
         note(answered(Some(200)));
         assert!(last_answer().is_some());
         let file = metrics.0.as_ref().unwrap().borrow();
-        assert_eq!((file.figures.refusals, file.figures.waits), (2, 1));
+        assert_eq!((file.values.refusals, file.values.waits), (2, 1));
     }
 
     #[test]
@@ -478,8 +478,8 @@ mod tests {
         for second in 0..=25 {
             fs::remove_file(&path).ok();
             let pulse = pulse(second);
-            progress.note(&pulse);
-            metrics.note(&pulse, &Tally::midway(), &progress);
+            progress.count(&pulse);
+            metrics.count(&pulse, &Tally::midway(), &progress);
             if path.exists() {
                 written.push(second);
             }
@@ -494,7 +494,7 @@ mod tests {
         let metrics = Metrics::new(Some(&path), String::new(), |_| false).unwrap();
         metrics.begin(|_| false).unwrap();
         folder.close().unwrap();
-        metrics.note(&pulse(0), &Tally::midway(), &Progress::default());
+        metrics.count(&pulse(0), &Tally::midway(), &Progress::default());
         metrics.fail(&Failure::new(StoppedBy::Signal, anyhow::anyhow!("")));
         assert!(!path.exists());
     }

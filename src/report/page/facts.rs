@@ -13,15 +13,15 @@ use crate::report::summary::seconds;
 use crate::text::{counted, grouped};
 
 pub(super) fn section(page: &Page<'_>, now: Timestamp, zone: &TimeZone) -> Markup {
-    let took = SignedDuration::try_from_secs_f64(page.ended.elapsed_s).unwrap_or_default();
+    let took = SignedDuration::try_from_secs_f64(page.outcome.elapsed_s).unwrap_or_default();
     let began = now.checked_sub(took).unwrap_or(now);
     html! {
         section {
             h2 { "At a glance" }
             dl.facts {
                 (moment("Began", began, zone))
-                (moment("Ended", now, zone))
-                (fact("Took", html! { (seconds(page.ended.elapsed_s)) }))
+                (moment("Outcome", now, zone))
+                (fact("Took", html! { (seconds(page.outcome.elapsed_s)) }))
                 (files(page))
                 (countries(page))
                 (blank_rows(page))
@@ -30,14 +30,14 @@ pub(super) fn section(page: &Page<'_>, now: Timestamp, zone: &TimeZone) -> Marku
                 (fact("Campaign", html! { bdi { (campaign(page)) } }))
                 @if let RunMode::Sent { service, goes_on } = &page.mode {
                     (fact("Service", html! { bdi { (host(service)) } }))
-                    @if let Some(run) = page.ended.run {
+                    @if let Some(run) = page.outcome.run {
                         (fact("Run", html! {
                             (run)
                             @if *goes_on { ", which continues what an earlier start has sent" }
                         }))
                     }
                     (fact("Requests", html! {
-                        (grouped(page.ended.requests)) " in this start, repeated ones included"
+                        (grouped(page.outcome.requests)) " in this start, repeated ones included"
                     }))
                 }
             }
@@ -71,17 +71,17 @@ fn several(name: &str, items: &[Markup]) -> Markup {
 }
 
 fn files(page: &Page<'_>) -> Markup {
-    let inputs = &page.ended.inputs;
+    let inputs = &page.outcome.inputs;
     let name = if inputs.len() == 1 { "File" } else { "Files" };
-    let finished = match page.ended.stop {
+    let finished = match page.outcome.stop {
         Some(_) => " finished",
         None => "",
     };
-    let items = inputs.iter().zip(&page.ended.tally.rows_by_file);
+    let items = inputs.iter().zip(&page.outcome.tally.rows_by_file);
     let items = items.map(|(input, rows)| {
         // With several inputs, the number of rows in each is not known.
         let rows = match inputs.len() {
-            1 => page.ended.rows_done(),
+            1 => page.outcome.rows_done(),
             _ => counted(*rows, "row"),
         };
         html! { bdi { (input) } ", " (rows) (finished) }
@@ -104,17 +104,17 @@ fn countries(page: &Page<'_>) -> Markup {
 }
 
 fn blank_rows(page: &Page<'_>) -> Markup {
-    match page.ended.list_notes.blank_rows {
+    match page.outcome.list_notes.blank_rows {
         0 => html! {},
         rows => fact("Blank rows, not counted", html! { (grouped(rows)) }),
     }
 }
 
 fn footers(page: &Page<'_>) -> Markup {
-    let footers = page.ended.list_notes.footers.iter();
+    let footers = page.outcome.list_notes.footers.iter();
     let items = footers.map(|(file, line)| {
         html! {
-            @if page.ended.inputs.len() > 1 { bdi { (page.input(*file)) } ", " }
+            @if page.outcome.inputs.len() > 1 { bdi { (page.input(*file)) } ", " }
             "line " (line.line) ", not a contact: " bdi { (line.text) }
         }
     });
@@ -136,8 +136,8 @@ fn lists(page: &Page<'_>) -> Markup {
 fn campaign(page: &Page<'_>) -> String {
     let has_column = |input: &PlannedInput| input.mapping.campaign_column.is_some();
     let by_row = page.intake.inputs.iter().any(has_column);
-    let names = &page.ended.campaign_names;
-    let ids = &page.ended.tally.by_campaign;
+    let names = &page.outcome.campaign_names;
+    let ids = &page.outcome.tally.by_campaign;
     let default = page.campaign.map(|campaign| match campaign {
         CampaignChoice::Id(id) => names.shown(*id),
         CampaignChoice::Name(_) if !by_row && ids.len() == 1 => {

@@ -31,8 +31,8 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use self::prose::message;
 pub use self::prose::share;
 use super::advice::TRIAL;
-use super::ended::Ended;
 use super::estimate::Estimate;
+use super::outcome::Outcome;
 use super::stop_text::stop_text;
 use crate::campaign::CampaignChoice;
 use crate::intake::Intake;
@@ -47,7 +47,7 @@ pub const STYLE: &str = include_str!("style.css");
 
 #[derive(Debug)]
 pub struct Page<'a> {
-    pub ended: &'a Ended<'a>,
+    pub outcome: &'a Outcome<'a>,
     pub intake: &'a Intake,
     pub notes: &'a PageNotes,
     /// The campaign that was chosen for rows without one of their own.
@@ -106,14 +106,14 @@ impl Page<'_> {
     }
 
     fn title(&self) -> String {
-        let files = match &self.ended.inputs[..] {
+        let files = match &self.outcome.inputs[..] {
             [one] => (*one).to_owned(),
             [one, others @ ..] => {
                 format!("{one} and {}", counted(others.len() as u64, "more file"))
             }
             [] => String::new(),
         };
-        match (self.is_check(), self.ended.sandbox) {
+        match (self.is_check(), self.outcome.sandbox) {
             (true, _) => format!("Check of {files}"),
             (false, true) => format!("Trial import of {files}"),
             (false, false) => format!("Import of {files}"),
@@ -129,8 +129,8 @@ impl Page<'_> {
                 div class={ "verdict " (class) } {
                     p.badge { (badge) }
                     p.sentence { (self.sentence()) }
-                    @if self.ended.sandbox && !self.is_check() { p { (TRIAL) } }
-                    @if let Some(stop) = &self.ended.stop {
+                    @if self.outcome.sandbox && !self.is_check() { p { (TRIAL) } }
+                    @if let Some(stop) = &self.outcome.stop {
                         div.words { (message(&stop_text(stop))) }
                     }
                 }
@@ -139,8 +139,8 @@ impl Page<'_> {
     }
 
     fn badge(&self) -> (&'static str, &'static str) {
-        let tally = self.ended.tally;
-        match (&self.ended.stop, self.is_check(), tally.has_problems()) {
+        let tally = self.outcome.tally;
+        match (&self.outcome.stop, self.is_check(), tally.has_problems()) {
             (Some(_), _, _) => ("Stopped before the end", "stopped"),
             (None, true, false) if tally.counts.of(Status::Ready) == 0 => {
                 ("Checked: nothing to send", "mixed")
@@ -153,11 +153,11 @@ impl Page<'_> {
     }
 
     fn sentence(&self) -> String {
-        let ended = self.ended;
+        let outcome = self.outcome;
         let rows = self.rows_in_words();
-        if ended.stop.is_some() {
+        if outcome.stop.is_some() {
             format!("The import stopped early. Until then: {rows}.")
-        } else if ended.tally.counts.is_empty() {
+        } else if outcome.tally.counts.is_empty() {
             "There are no rows in the list, so there was nothing to do.".to_owned()
         } else if self.is_check() {
             format!("This was a check: nothing was sent. The result: {rows}.")
@@ -168,8 +168,10 @@ impl Page<'_> {
 
     /// All rows by what they mean to the person who ordered the import.
     fn rows_in_words(&self) -> String {
-        let counts = &self.ended.tally.counts;
-        let problems = counts.problems().saturating_sub(self.ended.tally.known_bad);
+        let counts = &self.outcome.tally.counts;
+        let problems = counts
+            .problems()
+            .saturating_sub(self.outcome.tally.known_bad);
         let (created, ready) = (counts.of(Status::Created), counts.of(Status::Ready));
         let left_out = counts.total() - problems - created - ready;
         let parts = [
@@ -189,12 +191,12 @@ impl Page<'_> {
                 )
             })
             .collect();
-        let total = self.ended.rows_total.unwrap_or(counts.total());
+        let total = self.outcome.rows_total.unwrap_or(counts.total());
         let parts = joined(&parts, "and");
         match counts.total() {
             0 => format!("of {} none was finished", counted(total, "row")),
             done if done == total => format!("of {}, {parts}", counted(total, "row")),
-            _ => format!("{} were finished; {parts}", self.ended.rows_done()),
+            _ => format!("{} were finished; {parts}", self.outcome.rows_done()),
         }
     }
 
@@ -203,6 +205,6 @@ impl Page<'_> {
     }
 
     fn input(&self, file: usize) -> &str {
-        self.ended.inputs.get(file).copied().unwrap_or_default()
+        self.outcome.inputs.get(file).copied().unwrap_or_default()
     }
 }

@@ -20,14 +20,16 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
 }
 
 fn files(page: &Page<'_>) -> Markup {
-    let written = &page.ended.written;
+    let written = &page.outcome.written;
     let results = written
         .results
         .iter()
         .map(|path| (path.as_path(), "what became of each row"));
-    let what = match page.ended.stop {
+    let what = match page.outcome.stop {
         Some(_) => "the rows that ended badly so far",
-        None if page.ended.has_something_to_fix() => "the rows to fix, ready to be imported again",
+        None if page.outcome.has_something_to_fix() => {
+            "the rows to fix, ready to be imported again"
+        }
         None => "the rows to send again",
     };
     let rejects = written.rejects_paths();
@@ -56,13 +58,13 @@ fn files(page: &Page<'_>) -> Markup {
 }
 
 fn steps(page: &Page<'_>) -> Markup {
-    let ended = page.ended;
-    let has_problems = ended.tally.has_problems();
-    let is_ready = ended.tally.counts.of(Status::Ready) > 0;
+    let outcome = page.outcome;
+    let has_problems = outcome.tally.has_problems();
+    let is_ready = outcome.tally.counts.of(Status::Ready) > 0;
     html! {
-        @if let Some(command) = &ended.continue_with {
-            @if let Some(said) = ended.without_ledger() { p { (said) } }
-            p { (ended.same_command()) @if command.shown().is_some() { ":" } @else { "." } }
+        @if let Some(command) = &outcome.continue_with {
+            @if let Some(said) = outcome.without_ledger() { p { (said) } }
+            p { (outcome.same_command()) @if command.shown().is_some() { ":" } @else { "." } }
             @if let Some(line) = command.shown() { pre { code { (line) } } }
         }
         ul.steps {
@@ -79,27 +81,27 @@ fn steps(page: &Page<'_>) -> Markup {
                     li { (estimate.text()) }
                 }
             } @else {
-                @if ended.stop.is_none() && !has_problems { li { "Nothing is left to do for this list." } }
-                @if has_problems && ended.stop.is_none() { (fix(page)) }
-                @if ended.has_something_to_fix() && ended.continue_with.is_some() {
+                @if outcome.stop.is_none() && !has_problems { li { "Nothing is left to do for this list." } }
+                @if has_problems && outcome.stop.is_none() { (fix(page)) }
+                @if outcome.has_something_to_fix() && outcome.continue_with.is_some() {
                     li { "Rows to fix can wait until then: when the whole list was read, the rejects file has all of them." }
                 }
-                @if ended.sandbox { li { (marked("When the trial looks right, run the same command without `--sandbox`.")) } }
+                @if outcome.sandbox { li { (marked("When the trial looks right, run the same command without `--sandbox`.")) } }
             }
         }
     }
 }
 
 fn fix(page: &Page<'_>) -> Markup {
-    let written = &page.ended.written;
+    let written = &page.outcome.written;
     html! {
         @if written.rejects.is_empty() {
             li {
-                @if page.ended.has_something_to_fix() { "Fix the rows above in the list and import it again" }
+                @if page.outcome.has_something_to_fix() { "Fix the rows above in the list and import it again" }
                 @else { "Nothing to fix: import the list again as it is" }
                 ": people who are leads by then are not sent twice."
             }
-        } @else if !page.ended.has_something_to_fix() {
+        } @else if !page.outcome.has_something_to_fix() {
             li { "Nothing to fix: send the file as it is when the service is back." (command(page)) }
         } @else {
             li {
@@ -111,7 +113,7 @@ fn fix(page: &Page<'_>) -> Markup {
                 ". It has the columns of the list, and behind them what is wrong with each row. Keep the "
                 "name and the format when you save."
             }
-            @if page.ended.send_rejects_with.is_some() { li { "Then import it." (command(page)) } }
+            @if page.outcome.send_rejects_with.is_some() { li { "Then import it." (command(page)) } }
         }
     }
 }
@@ -119,8 +121,8 @@ fn fix(page: &Page<'_>) -> Markup {
 /// The command that imports the rejects.
 fn command(page: &Page<'_>) -> Markup {
     html! {
-        @if let Some(command) = &page.ended.send_rejects_with {
-            @if page.ended.run.is_some() { " Columns, campaign and country are taken from this run:" }
+        @if let Some(command) = &page.outcome.send_rejects_with {
+            @if page.outcome.run.is_some() { " Columns, campaign and country are taken from this run:" }
             @if let Some(line) = command.shown() { pre { code { (line) } } }
         }
     }

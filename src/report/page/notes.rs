@@ -44,7 +44,7 @@ impl PageNotes {
         }
     }
 
-    pub(in crate::report) fn note(&mut self, event: &RunEvent<'_>) {
+    pub(in crate::report) fn count(&mut self, event: &RunEvent<'_>) {
         let RunEvent::Settled {
             row,
             phone,
@@ -59,7 +59,7 @@ impl PageNotes {
         }
         let counts = outcome.attempts > 0 || outcome.status == Status::Ready;
         if let Some(phone) = phone.filter(|_| counts) {
-            self.kinds.note(NumberKind::of(phone));
+            self.kinds.count(NumberKind::of(phone));
         }
     }
 

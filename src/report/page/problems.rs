@@ -15,7 +15,7 @@ use crate::report::tally::OutcomeGroup;
 use crate::text::counted;
 
 pub(super) fn section(page: &Page<'_>) -> Markup {
-    let problems = page.ended.tally.problems();
+    let problems = page.outcome.tally.problems();
     let others = problems.iter().skip(MAX_PROBLEMS);
     let others: u64 = others.map(|(_, _, group)| group.rows).sum();
     html! {
@@ -37,7 +37,7 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
 }
 
 fn problem(page: &Page<'_>, status: Status, code: ErrorCode, group: &OutcomeGroup) -> Markup {
-    let advice = Advice::of(status, code, group, Outlook::after(page.ended));
+    let advice = Advice::of(status, code, group, Outlook::after(page.outcome));
     html! {
         article.problem {
             h3 { (advice.title) }
@@ -48,7 +48,7 @@ fn problem(page: &Page<'_>, status: Status, code: ErrorCode, group: &OutcomeGrou
             p { (marked(&Text::from(advice.meaning).to_string())) }
             h4 { "How to fix it" }
             ul.steps {
-                @if let (ErrorCode::PhoneMissing, Some(elsewhere)) = (code, &page.ended.list_notes.elsewhere) {
+                @if let (ErrorCode::PhoneMissing, Some(elsewhere)) = (code, &page.outcome.list_notes.elsewhere) {
                     li { "In another column " (marked(elsewhere)) }
                 }
                 @for step in advice.steps(Voice::Terminal) { li { (marked(&step)) } }
@@ -60,7 +60,7 @@ fn problem(page: &Page<'_>, status: Status, code: ErrorCode, group: &OutcomeGrou
 
 /// Rows that made no lead although nothing is wrong with them. Empty if there are none.
 pub(super) fn left_out(page: &Page<'_>) -> Markup {
-    let tally = page.ended.tally;
+    let tally = page.outcome.tally;
     let groups: Vec<_> = tally.left_out().collect();
     html! {
         @if !groups.is_empty() || tally.known_bad > 0 {
@@ -92,7 +92,7 @@ pub(super) fn left_out(page: &Page<'_>) -> Markup {
 }
 
 fn examples(page: &Page<'_>, examples: &[Example], rows: u64) -> Markup {
-    let has_files = page.ended.inputs.len() > 1;
+    let has_files = page.outcome.inputs.len() > 1;
     let has_errors = examples.iter().any(|example| example.error.is_some());
     let shown = examples.len() as u64;
     let caption = match rows {

@@ -14,7 +14,7 @@ use crate::report::summary::round_numbers;
 use crate::text::{counted, grouped};
 
 pub(super) fn rows(page: &Page<'_>) -> Markup {
-    let tally = page.ended.tally;
+    let tally = page.outcome.tally;
     html! {
         section {
             h2 { "What became of the rows" }
@@ -63,7 +63,7 @@ fn by_status(counts: &Counts) -> Markup {
 }
 
 fn by_campaign(page: &Page<'_>) -> Markup {
-    let mut campaigns: Vec<_> = page.ended.tally.by_campaign.iter().collect();
+    let mut campaigns: Vec<_> = page.outcome.tally.by_campaign.iter().collect();
     campaigns.sort_by_key(|(_, counts)| Reverse(counts.total()));
     let done = if page.is_check() {
         Status::Ready
@@ -75,7 +75,7 @@ fn by_campaign(page: &Page<'_>) -> Markup {
         tbody {
             @for (campaign, counts) in campaigns.iter().take(MAX_RANKED) {
                 tr {
-                    th scope="row" { bdi { (page.ended.campaign_names.shown(**campaign)) } }
+                    th scope="row" { bdi { (page.outcome.campaign_names.shown(**campaign)) } }
                     td.number { (grouped(counts.total())) }
                     td.number { (grouped(counts.of(done))) }
                 }

@@ -64,7 +64,7 @@ fn page_of_a_stopped_run(header: &str, cell: &str, error: &str) -> String {
 
 /// The same for a run that ended in another way.
 fn page_of_a_stopped_run_of(
-    change: impl Fn(&mut Ended<'_>),
+    change: impl Fn(&mut Outcome<'_>),
     header: &str,
     cell: &str,
     error: &str,
@@ -82,11 +82,11 @@ fn page_of_a_stopped_run_of(
             outcome,
             sent: outcome.attempts > 0,
         };
-        notes.note(&event);
-        tally.note(&event);
+        notes.count(&event);
+        tally.count(&event);
     }
     let command = ["leadload", "import", "leads.csv"].map(Into::into);
-    let mut ended = Ended {
+    let mut outcome = Outcome {
         send_rejects_with: None,
         look_up_with: None,
         campaign_names: Default::default(),
@@ -114,9 +114,9 @@ fn page_of_a_stopped_run_of(
         in_doubt: Default::default(),
         continue_with: Some(CommandLine::of(&command)),
     };
-    change(&mut ended);
+    change(&mut outcome);
     let page = Page {
-        ended: &ended,
+        outcome: &outcome,
         intake: &intake,
         notes: &notes,
         campaign: Some(&CampaignChoice::Name(error.to_owned())),
@@ -168,7 +168,7 @@ fn a_stopped_run_is_described_in_words_and_local_time() {
 #[test]
 fn a_stop_shows_the_total_of_rows_if_known() {
     let page = page_of_a_stopped_run_of(
-        |ended| ended.rows_total = Some(300),
+        |outcome| outcome.rows_total = Some(300),
         "phone,name",
         "x",
         "why",
@@ -183,7 +183,7 @@ fn a_stop_shows_the_total_of_rows_if_known() {
 
 #[test]
 fn a_stop_without_a_ledger_explains_what_the_same_command_does() {
-    let page = page_of_a_stopped_run_of(|ended| ended.run = None, "phone,name", "x", "why");
+    let page = page_of_a_stopped_run_of(|outcome| outcome.run = None, "phone,name", "x", "why");
     for said in [
         "<p>Without a ledger leadload does not know which rows were sent: only the service can refuse leads that it has.</p>",
         "<p>The same command sends the whole list again:</p><pre><code>leadload import leads.csv</code></pre>",

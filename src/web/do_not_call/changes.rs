@@ -6,7 +6,7 @@ use axum::Extension;
 use axum::extract::Request;
 use axum::response::Response;
 
-use super::{Filled, Forms, Lead, Told, shown};
+use super::{ChangeNotice, Filled, Forms, Lead, shown};
 use crate::do_not_call::{self, Added, Named};
 use crate::exit::{Failure, OrStopped, StoppedBy};
 use crate::import::service;
@@ -76,7 +76,7 @@ async fn answer(
     visit: &Visit,
     filled: &Filled,
     field: &str,
-    changed: Result<Told, Failure>,
+    changed: Result<ChangeNotice, Failure>,
 ) -> Response {
     match changed {
         Ok(told) => {
@@ -99,7 +99,11 @@ async fn refused(visit: &Visit, filled: &Filled, field: &str, text: String) -> R
 }
 
 /// Puts the number that is filled in on the list, or those of the files.
-async fn put_on(visit: &Visit, filled: &Filled, files: Vec<PathBuf>) -> Result<Told, Failure> {
+async fn put_on(
+    visit: &Visit,
+    filled: &Filled,
+    files: Vec<PathBuf>,
+) -> Result<ChangeNotice, Failure> {
     let (place, settings) = settings(&visit.site, filled)?;
     let typed = match files.is_empty() {
         true => vec![filled.number.clone()],
@@ -120,10 +124,14 @@ async fn put_on(visit: &Visit, filled: &Filled, files: Vec<PathBuf>) -> Result<T
         true => None,
         false => history::read(visit, Ledger::runs).await.ok().flatten(),
     };
-    Ok(Told::of(&visit.site, &added, &runs.unwrap_or_default()))
+    Ok(ChangeNotice::of(
+        &visit.site,
+        &added,
+        &runs.unwrap_or_default(),
+    ))
 }
 
-async fn take_off(visit: &Visit, filled: &Filled) -> Result<Told, Failure> {
+async fn take_off(visit: &Visit, filled: &Filled) -> Result<ChangeNotice, Failure> {
     let (place, settings) = settings(&visit.site, filled)?;
     let typed = [filled.number.clone()];
     let removed = service::on_a_thread(move || {
@@ -138,7 +146,7 @@ async fn take_off(visit: &Visit, filled: &Filled) -> Result<Told, Failure> {
         0 => "This number is not on the list.",
         _ => "Removed. This number is called again from the next list on.",
     };
-    Ok(Told {
+    Ok(ChangeNotice {
         text: text.to_owned(),
         leads: Vec::new(),
         people: 0,
@@ -158,12 +166,12 @@ fn settings(site: &Site, filled: &Filled) -> Result<(LedgerPlace, PhoneSettings)
         );
         Failure::new(StoppedBy::Usage, message)
     })?;
-    let settings = PhoneSettings::new(&layers).or_stopped(StoppedBy::Usage)?;
+    let settings = PhoneSettings::new(&layers).stopped_by(StoppedBy::Usage)?;
     Ok((place, settings))
 }
 
-impl Told {
-    fn of(site: &Site, added: &Added, runs: &[RunRecord]) -> Told {
+impl ChangeNotice {
+    fn of(site: &Site, added: &Added, runs: &[RunRecord]) -> ChangeNotice {
         let mut text = format!("{} added.", counted(added.added, "number"));
         if added.known > 0 {
             let were = was(added.known);
@@ -188,7 +196,7 @@ impl Told {
                 list: run.map_or_else(|| format!("run {}", lead.record.run), history::list_name),
             }
         });
-        Told {
+        ChangeNotice {
             text,
             leads: leads.collect(),
             people: added.people(),

@@ -30,7 +30,7 @@ const SHOWN: usize = 100;
 
 /// What a change has come to.
 #[derive(Debug)]
-pub struct Told {
+pub struct ChangeNotice {
     text: String,
     /// The leads that people on the list are already.
     leads: Vec<Lead>,
@@ -167,7 +167,7 @@ fn country_and_reason(filled: &Filled, country: [&str; 2], reason: [&str; 2]) ->
     }
 }
 
-fn what_was_done(visit: &Visit, told: &Told) -> Markup {
+fn what_was_done(visit: &Visit, told: &ChangeNotice) -> Markup {
     let leads = told.leads.iter().take(SHOWN);
     html! {
         p.told role="status" { (told.text) }
@@ -233,11 +233,11 @@ fn numbers(visit: &Visit, list: &[Suppressed]) -> Markup {
 }
 
 impl Site {
-    fn keep_told(&self, told: Told) {
+    fn keep_told(&self, told: ChangeNotice) {
         *self.told.lock().unwrap_or_else(PoisonError::into_inner) = Some(told);
     }
 
-    fn take_told(&self) -> Option<Told> {
+    fn take_told(&self) -> Option<ChangeNotice> {
         self.told
             .lock()
             .unwrap_or_else(PoisonError::into_inner)

@@ -41,7 +41,7 @@ use super::codes::Codes;
 use super::form;
 use super::limits::Limits;
 use super::redirect::{RedirectFile, RedirectPlace};
-use super::running::{self, Found};
+use super::running::{self, RunningPage};
 use super::secret::Secret;
 use super::session::{Session, Sessions};
 use super::upload::UnreadForm;
@@ -326,7 +326,7 @@ impl Guard {
         let found = |opens: bool| {
             let redirect = opens.then(|| self.write_redirect().ok()).flatten();
             let link = self.link()?;
-            Ok(Found { link, redirect })
+            Ok(RunningPage { link, redirect })
         };
         let asked = body::whole(body, &limits).await.ok();
         let answer = asked.and_then(|asked| running::answer(&self.key, &asked, found));

@@ -32,5 +32,5 @@ pub use browser::{OPEN, open as open_browser, open_alone};
 pub use connections::{Running, Server};
 pub use form::FormFields;
 pub use limits::Limits;
-pub use running::{Found, PageFolder, Published};
+pub use running::{PageFolder, Published, RunningPage};
 pub use session::Session;

@@ -74,7 +74,7 @@ pub(super) struct Ask {
 
 /// What a later start gets to know.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Found {
+pub struct RunningPage {
     /// To be printed.
     pub link: String,
     /// Leads a browser to the page.
@@ -83,7 +83,7 @@ pub struct Found {
 
 #[derive(Serialize, Deserialize)]
 struct Answer {
-    /// A [`Found`].
+    /// A [`RunningPage`].
     text: String,
     proof: String,
 }
@@ -117,7 +117,7 @@ impl Claim<'_> {
 pub(super) fn answer(
     key: &Secret,
     body: &[u8],
-    found: impl FnOnce(bool) -> io::Result<Found>,
+    found: impl FnOnce(bool) -> io::Result<RunningPage>,
 ) -> Option<Vec<u8>> {
     let Ask {
         nonce,
@@ -141,7 +141,7 @@ pub(super) fn answer(
 }
 
 /// Asks a running page for a link; `None` if that page is not there any more.
-async fn ask(contact: &Contact, opens: bool) -> Option<Found> {
+async fn ask(contact: &Contact, opens: bool) -> Option<RunningPage> {
     let nonce = Secret::new().ok()?;
     let nonce = nonce.as_str();
     let claim = Claim::Ask { nonce, opens };
@@ -196,7 +196,7 @@ impl PageFolder {
     }
 
     /// The page that is open already. Removes what one that was killed has left.
-    pub async fn running(&self, opens: bool) -> Option<Found> {
+    pub async fn running(&self, opens: bool) -> Option<RunningPage> {
         let contact = fs::read(self.folder.join(CONTACT)).ok();
         let contact = contact.and_then(|contact| serde_json::from_slice(&contact).ok());
         if let Some(contact) = &contact

@@ -18,7 +18,7 @@ use crate::web::campaigns::Campaigns;
 use crate::web::history;
 use crate::web::job::Job;
 use crate::web::layout::{FieldError, Screen, Shown, form, labelled, see_other, status_of};
-use crate::web::live::{LiveState, RunEnd};
+use crate::web::live::{LiveOutcome, LiveState};
 use crate::web::sending::{self, SendState};
 use crate::web::server::FormFields;
 use crate::web::visit::{Answer, CurrentJob, Visit};
@@ -174,7 +174,7 @@ fn numbers(live: &LiveState) -> Markup {
     }
 }
 
-fn after(visit: &Visit, job: &Job, live: &LiveState, end: &RunEnd) -> Markup {
+fn after(visit: &Visit, job: &Job, live: &LiveState, end: &LiveOutcome) -> Markup {
     let created = live.counts.of(Status::Created);
     let people = match created {
         1 => "1 person is".to_owned(),

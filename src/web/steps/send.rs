@@ -19,7 +19,7 @@ use crate::web::job::{Job, JobRecord, JobState, NotChanged, untouched};
 use crate::web::layout::{FieldError, Screen, form, job_form, labelled, see_other, status_of};
 use crate::web::live::clock_after;
 use crate::web::notes;
-use crate::web::sending::{self, Seen, SendState};
+use crate::web::sending::{self, Confirmation, SendState};
 use crate::web::server::FormFields;
 use crate::web::test_call::{self, TestState};
 use crate::web::times;
@@ -353,7 +353,7 @@ pub async fn send(
         job.state().sending = SendState::Failed(Trouble::of(&failure));
         return Ok(see_other(&visit.job_path(job.id, "send")));
     }
-    let seen = Seen {
+    let seen = Confirmation {
         version: Some(fields.version()),
         problems: Some(checked.kinds_of_problems().into_iter().collect()),
         only_first: fields.get("only-first").is_some(),

@@ -151,7 +151,7 @@ async fn try_out(visit: &Visit, address: &str, token: &str) -> Result<(), (&'sta
         .site
         .layers(&Options::default())
         .map_err(at("address"))?;
-    let new = NewProfile::new(&layers).or_stopped(StoppedBy::Usage);
+    let new = NewProfile::new(&layers).stopped_by(StoppedBy::Usage);
     let new = new.map_err(at("address"))?;
     let url = new
         .address(address)
@@ -159,7 +159,7 @@ async fn try_out(visit: &Visit, address: &str, token: &str) -> Result<(), (&'sta
     let token = Token::from_text(token, "what you typed")
         .map_err(|error| ("token", text(&Message::of(&error))))?;
     refuse_what_would_not_count(&layers, &url)?;
-    let connection = new.connection(url, token).or_stopped(StoppedBy::Usage);
+    let connection = new.connection(url, token).stopped_by(StoppedBy::Usage);
     let connection = connection.map_err(at("address"))?;
     let service = Service::At(connection.clone());
     let listed = timeout(PATIENCE, listed_by(&service)).await;
@@ -172,7 +172,7 @@ async fn try_out(visit: &Visit, address: &str, token: &str) -> Result<(), (&'sta
         (field, Trouble::of(&failure).text())
     })?;
     new.write(&connection)
-        .or_stopped(StoppedBy::Disk)
+        .stopped_by(StoppedBy::Disk)
         .map_err(at("address"))?;
     Ok(())
 }

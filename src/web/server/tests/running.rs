@@ -11,14 +11,14 @@ use axum::Router;
 
 use super::{Answer, PATIENCE, TestServer};
 use crate::web::server::running::PageFolder;
-use crate::web::server::{Found, Limits, redirect};
+use crate::web::server::{Limits, RunningPage, redirect};
 use crate::web::server::{Running, Server};
 
 fn folder(home: &tempfile::TempDir) -> PageFolder {
     PageFolder::open(home.path().join("web/page")).unwrap()
 }
 
-fn found(home: &tempfile::TempDir) -> Option<Found> {
+fn found(home: &tempfile::TempDir) -> Option<RunningPage> {
     let runtime = tokio::runtime::Builder::new_current_thread();
     let runtime = { runtime }.enable_all().build().unwrap();
     runtime.block_on(folder(home).running(false))

@@ -19,7 +19,7 @@ const EXIT_CODE: &str = "exit_code";
 const MAX_BYTES: u64 = 1 << 20;
 
 #[derive(Debug, Default)]
-pub(super) struct Figures {
+pub(super) struct MetricValues {
     /// The labels of the job, as they are written.
     pub(super) labels: String,
     /// When the last import before this one completed, in seconds.
@@ -44,7 +44,7 @@ pub(super) struct Figures {
 /// The samples of a family: the label that each has in addition to the job's labels, and its value.
 type Samples = Vec<(String, String)>;
 
-impl Figures {
+impl MetricValues {
     pub(super) fn text(&self) -> String {
         let version = [(env!("CARGO_PKG_VERSION"), 1)];
         let is_complete = self.exit_code.is_some() && self.stopped_by.is_none();
@@ -69,7 +69,7 @@ impl Figures {
             ),
             (
                 "run_last_update_time_seconds",
-                "When these figures were written.",
+                "When these values were written.",
                 time(Some(seconds(self.updated))),
             ),
             (
@@ -264,20 +264,20 @@ impl Earlier {
 mod tests {
     use super::*;
 
-    fn figures() -> Figures {
-        Figures {
+    fn values() -> MetricValues {
+        MetricValues {
             labels: job_labels(Some("a\"b\\"), &["some list.csv".into()]),
             updated: "2026-11-21T03:10:32.125Z".parse().unwrap(),
-            ..Figures::default()
+            ..MetricValues::default()
         }
     }
 
     #[test]
     fn the_last_success_is_read_back_as_it_was_written_where_the_labels_are_the_same() {
-        let mut figures = figures();
-        figures.exit_code = Some(ExitCode::Problems);
-        let text = figures.text();
-        let earlier = Earlier::in_text(&text, &figures.labels);
+        let mut values = values();
+        values.exit_code = Some(ExitCode::Problems);
+        let text = values.text();
+        let earlier = Earlier::in_text(&text, &values.labels);
         assert_eq!(earlier.last_success, Some(1_795_230_632.125));
         let others = job_labels(Some("a\"b\\"), &["other.csv".into()]);
         assert_eq!(Earlier::in_text(&text, &others).last_success, None);
@@ -285,16 +285,16 @@ mod tests {
 
     #[test]
     fn figures_with_an_exit_code_are_those_of_a_command_that_has_ended() {
-        let mut figures = figures();
-        let has_ended = |figures: &Figures| Earlier::in_text(&figures.text(), "").has_ended;
-        assert!(!has_ended(&figures));
-        figures.exit_code = Some(ExitCode::Complete);
-        assert!(has_ended(&figures));
+        let mut values = values();
+        let has_ended = |values: &MetricValues| Earlier::in_text(&values.text(), "").has_ended;
+        assert!(!has_ended(&values));
+        values.exit_code = Some(ExitCode::Complete);
+        assert!(has_ended(&values));
     }
 
     #[test]
     fn a_damaged_file_gives_no_figures() {
-        let labels = figures().labels;
+        let labels = values().labels;
         let success = format!("leadload_{LAST_SUCCESS}{{{labels}}}");
         for value in ["", " ", " soon", " NaN", " +Inf"] {
             let found = Earlier::in_text(&format!("{success}{value}\n"), &labels);

@@ -10,7 +10,7 @@ use jiff::tz::TimeZone;
 use tracing::{Level, debug, enabled, info, warn};
 
 use super::bar::sending;
-use super::ended::Ended;
+use super::outcome::Outcome;
 use super::progress::{Progress, Work, counts, per_time, row_count};
 use super::stop_text::{in_words, stopped};
 use super::summary::seconds;
@@ -58,7 +58,7 @@ const BIG_CHANGE: f64 = 2.0;
 const LONG_WAIT: Duration = Duration::from_secs(30);
 
 #[derive(Debug)]
-pub struct Logbook {
+pub struct EventLog {
     show: Show,
     work: Work,
     /// When the work began. A check has no pulses, which would give the time.
@@ -73,9 +73,9 @@ pub struct Logbook {
     waits_for: Option<&'static str>,
 }
 
-impl Logbook {
-    pub fn new(show: Show, work: Work) -> Logbook {
-        Logbook {
+impl EventLog {
+    pub fn new(show: Show, work: Work) -> EventLog {
+        EventLog {
             show,
             work,
             began: Instant::now(),
@@ -95,7 +95,7 @@ impl Logbook {
         }
     }
 
-    pub fn note(&mut self, event: &RunEvent<'_>, tally: &Tally, progress: &Progress) {
+    pub fn log(&mut self, event: &RunEvent<'_>, tally: &Tally, progress: &Progress) {
         match event {
             RunEvent::Settled { row, outcome, .. } => {
                 log_settled(row, outcome);
@@ -390,26 +390,26 @@ pub fn log_check(inputs: usize) {
     );
 }
 
-pub fn log_end(ended: &Ended<'_>) {
-    let stopped_by = ended.stop.as_ref().map(|stop| stop.by().as_str());
-    let exit_code = ended.exit_code as u8;
-    let rows = ended.tally.counts.total();
+pub fn log_end(outcome: &Outcome<'_>) {
+    let stopped_by = outcome.stop.as_ref().map(|stop| stop.by().as_str());
+    let exit_code = outcome.exit_code as u8;
+    let rows = outcome.tally.counts.total();
     let rows_done = format!("after {}", counted(rows, "row"));
-    let how = match &ended.stop {
+    let how = match &outcome.stop {
         Some(stop) => format!("stopped {}", stopped(stop, &rows_done)),
         None => format!("complete {rows_done}"),
     };
     info_with_counts!(
-        ended.tally.counts,
+        outcome.tally.counts,
         event = "end",
         exit_code = exit_code,
-        complete = ended.stop.is_none(),
+        complete = outcome.stop.is_none(),
         stopped_by = stopped_by,
         rows = rows,
-        rows_total = ended.rows_total,
-        known_bad = ended.tally.known_bad,
-        requests = ended.requests,
-        elapsed_s = (ended.elapsed_s * 1000.0).round() / 1000.0;
+        rows_total = outcome.rows_total,
+        known_bad = outcome.tally.known_bad,
+        requests = outcome.requests,
+        elapsed_s = (outcome.elapsed_s * 1000.0).round() / 1000.0;
         "{how}, exit code {exit_code}"
     );
 }
@@ -506,11 +506,11 @@ mod tests {
         let total = RowTotal::default();
         total.set(10_000).unwrap();
         let mut progress = Progress::new(total);
-        let mut logbook = Logbook::new(show, Work::Sending);
+        let mut event_log = EventLog::new(show, Work::Sending);
         let lines = logged_as_json(|| {
             for event in events {
-                progress.note(event);
-                logbook.note(event, &Tally::midway(), &progress);
+                progress.count(event);
+                event_log.log(event, &Tally::midway(), &progress);
             }
         });
         let word = |line: &serde_json::Value, key: &str| line[key].as_str().unwrap().to_owned();
@@ -659,11 +659,11 @@ mod tests {
     #[test]
     fn progress_of_a_check_is_logged_after_ten_seconds_and_every_minute() {
         let told = |show| {
-            let mut logbook = Logbook::new(show, Work::Checking);
+            let mut event_log = EventLog::new(show, Work::Checking);
             let (tally, progress) = (Tally::midway(), Progress::default());
             logged_as_json(|| {
                 for second in 0..100 {
-                    logbook.log_progress(Duration::from_secs(second), &tally, &progress);
+                    event_log.log_progress(Duration::from_secs(second), &tally, &progress);
                 }
             })
         };
@@ -683,7 +683,7 @@ mod tests {
         let total = RowTotal::default();
         total.set(10_000).unwrap();
         let mut progress = Progress::new(total);
-        let mut logbook = Logbook::new(Show::Log, Work::Sending);
+        let mut event_log = EventLog::new(Show::Log, Work::Sending);
         let events = [
             paced(0, Some(90), None),
             held(37),
@@ -723,8 +723,8 @@ mod tests {
         ];
         let lines = logged_as_json(|| {
             for event in &events {
-                progress.note(event);
-                logbook.note(event, &Tally::midway(), &progress);
+                progress.count(event);
+                event_log.log(event, &Tally::midway(), &progress);
             }
         });
         let fields = |line: &serde_json::Value| {
@@ -757,7 +757,7 @@ mod tests {
     fn every_event_is_documented() {
         let page = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/json.md");
         let table = std::fs::read_to_string(page).unwrap();
-        let source = include_str!("logbook.rs");
+        let source = include_str!("event_log.rs");
         let source = source.split("#[cfg(test)]").next().unwrap();
         for word in source.split("event = \"").skip(1) {
             let word = word.split('"').next().unwrap();

@@ -40,7 +40,7 @@ impl InDoubt {
 }
 
 #[derive(Debug)]
-pub struct Ended<'a> {
+pub struct Outcome<'a> {
     pub run: Option<RunId>,
     pub tally: &'a Tally,
     pub inputs: Vec<&'a str>,
@@ -66,7 +66,7 @@ pub struct Ended<'a> {
     pub list_notes: ListNotes,
 }
 
-impl Ended<'_> {
+impl Outcome<'_> {
     /// How many rows have an outcome. If the command was stopped, also how many rows there are.
     pub(super) fn rows_done(&self) -> String {
         let done = self.tally.counts.total();
