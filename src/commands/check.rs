@@ -14,8 +14,8 @@ use crate::import::{
 use crate::intake::{Batch, Intake};
 use crate::options::Format;
 use crate::report::{
-    Checked, DoubtError, Estimate, ListMapping, Log, Lookup, Outcome, Page, PageNotes, RunMode,
-    check_json, check_text, console, log_check,
+    self, Checked, DoubtError, Estimate, Examples, ListMapping, Log, Lookup, Outcome, Page,
+    RunMode, check_json, console, log_check,
 };
 use crate::results::{Completion, KnownOutputs, OutputChoice, OutputError, Writer};
 use crate::settings::{ImportSettings, Service};
@@ -36,7 +36,7 @@ pub fn run(mut request: Request, log: &Log) -> Result<ExitCode, Failure> {
 fn report_page(
     outcome: &Outcome<'_>,
     intake: &Intake,
-    notes: &PageNotes,
+    notes: &Examples,
     settings: &ImportSettings,
     estimate: Option<&Estimate>,
 ) -> String {
@@ -75,7 +75,7 @@ async fn check(
     };
     let mut warnings = request.warnings.clone();
     let guards = Guards::new(settings, intake, &book, &mut warnings).await?;
-    let page = report.is_some().then(|| PageNotes::new(&intake.inputs));
+    let page = report.is_some().then(|| Examples::new(&intake.inputs));
     let take = |batch: &Batch| writer.write(batch).map_err(OutputError::while_writing);
     let memory = remembered.memory;
     let found = dry_run::run(settings, intake, book, memory, page, log, take).await?;
@@ -117,7 +117,7 @@ async fn check(
 
 fn print(checked: &Checked<'_>, format: Format) -> Result<(), Failure> {
     report(checked.outcome, format, || match format {
-        Format::Text => console::print(&check_text(checked)),
+        Format::Text => console::show(&report::check(checked)),
         Format::Json => check_json(checked, console::Stdout),
     })
 }

@@ -316,7 +316,7 @@ pub(super) async fn campaign(
         return Err(no_campaign());
     }
     console::note("No campaign is given. There are these:\n");
-    console::note(&campaigns_to_choose(campaigns));
+    console::tell(&[campaigns_to_choose(campaigns)]);
     loop {
         let answer = line("Id or name (Enter cancels):", terminal).await?;
         let answer = answer.ok_or_else(no_campaign)?;

@@ -6,12 +6,13 @@ use crate::cli::suppress::{AddArgs, NumbersArgs, RemoveArgs, SuppressArgs, Suppr
 use crate::commands;
 use crate::do_not_call::{self, Named};
 use crate::exit::{ExitCode, Failure, OrStopped, StoppedBy};
-use crate::ledger::{Ledger, LedgerPlace};
+use crate::ledger::{LeadAt, Ledger, LedgerPlace};
 use crate::options::Format;
 use crate::phone::PhoneNumber;
 use crate::report::{
-    added_json, added_text, console, removed_json, removed_text, suppressed_csv, suppressed_json,
-    suppressed_text,
+    added, added_json, campaign_of,
+    console::{self, text_on_stdout},
+    removed, removed_json, suppressed, suppressed_csv, suppressed_json,
 };
 use crate::settings::{Layers, PhoneSettings};
 
@@ -47,10 +48,11 @@ fn add(
     format: Format,
 ) -> Result<String, Failure> {
     let numbers = numbers(&args.numbers, layers)?;
-    let added = do_not_call::add(place, &numbers, args.reason.as_deref())?;
+    let change = do_not_call::add(place, &numbers, args.reason.as_deref())?;
+    let names = |lead: &LeadAt| (campaign_of(&change, lead), String::new());
     Ok(match format {
-        Format::Text => added_text(&added),
-        Format::Json => added_json(&added),
+        Format::Text => text_on_stdout(&added(&change, &names)),
+        Format::Json => added_json(&change),
     })
 }
 
@@ -62,11 +64,11 @@ fn remove(
 ) -> Result<String, Failure> {
     refuse_missing(layers, place)?;
     let numbers = numbers(&args.numbers, layers)?;
-    let removed = do_not_call::remove(place, &numbers)?;
-    let unknown = numbers.len() as u64 - removed;
+    let known = do_not_call::remove(place, &numbers)?;
+    let unknown = numbers.len() as u64 - known;
     Ok(match format {
-        Format::Text => removed_text(removed, unknown),
-        Format::Json => removed_json(removed, unknown),
+        Format::Text => text_on_stdout(&removed(known, unknown)),
+        Format::Json => removed_json(known, unknown),
     })
 }
 
@@ -75,7 +77,7 @@ fn list(place: &LedgerPlace, format: ListFormat) -> Result<String, Failure> {
     let list = ledger.as_ref().map(Ledger::suppressed).transpose()?;
     let list = list.unwrap_or_default();
     Ok(match format {
-        ListFormat::Text => suppressed_text(&list),
+        ListFormat::Text => text_on_stdout(&[suppressed(&list)]),
         ListFormat::Json => suppressed_json(&list),
         ListFormat::Csv => suppressed_csv(&list).stopped_by(StoppedBy::Disk)?,
     })

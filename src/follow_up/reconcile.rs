@@ -93,7 +93,7 @@ impl Reconciled {
     }
 }
 
-/// Looks up all rows whose lead is uncertain or has no id. PacedClient `done` after each row with the number
+/// Looks up all rows whose lead is uncertain or has no id. Calls `done` after each row with the number
 /// of rows looked up and their total. A dry run records nothing.
 ///
 /// The first interrupt lets nothing more start, a second one ends at once.

@@ -52,7 +52,7 @@ const OLDER: &str = "the service lists this lead as older than the run's request
 
 impl Undo {
     /// Looks up what may have arrived, and finds out what is to be removed, and whether these leads are
-    /// the run's. Removes nothing. PacedClient `done` with the number of rows looked up and their total.
+    /// the run's. Removes nothing. Calls `done` with the number of rows looked up and their total.
     ///
     /// Dropping it stops it: what was looked up stays known.
     pub async fn prepare(mut target: Target, done: impl FnMut(u64, u64)) -> Result<Undo, Failure> {

@@ -9,14 +9,14 @@ use crate::intake::{Batch, Intake, Memory, Purpose};
 use crate::lead::{RowOutcome, Status};
 use crate::mapping::Mapping;
 use crate::rate::{AUTO_MOST, AUTO_START, KnownRate, RateChoice};
-use crate::report::{Estimate, Findings, Listeners, Log, Metrics, PageNotes, Tally, Work};
+use crate::report::{Estimate, Examples, Findings, Listeners, Log, Metrics, Tally, Work};
 use crate::settings::ImportSettings;
 use crate::source::Row;
 
 pub struct DryRun {
     pub tally: Tally,
     pub findings: Findings,
-    pub page: Option<PageNotes>,
+    pub page: Option<Examples>,
 }
 
 /// Prepares all rows, and passes each batch to `take`.
@@ -25,7 +25,7 @@ pub async fn run(
     intake: &Intake,
     book: CampaignBook,
     memory: Option<Memory>,
-    page: Option<PageNotes>,
+    page: Option<Examples>,
     log: &Log,
     mut take: impl FnMut(&Batch) -> Result<(), Failure>,
 ) -> Result<DryRun, Failure> {

@@ -14,7 +14,7 @@ use crate::lead::{CampaignId, Status};
 use crate::message::Message;
 use crate::pipeline::Delivery;
 use crate::report::{
-    CampaignNames, InDoubt, Listeners, Outcome, Page, PageNotes, RunMode, Tally, stop_text,
+    CampaignNames, Examples, InDoubt, Listeners, Outcome, Page, RunMode, Tally, stop_text,
 };
 use crate::results::{OutputError, ReportFile, Written};
 use crate::stop::Stop;
@@ -107,9 +107,9 @@ impl Ending<'_> {
         let line = &self.import.request.line;
         let is_in_doubt = outcome.tally.counts.of(Status::Uncertain) > 0 && !outcome.sandbox;
         let run = outcome.run.filter(|_| is_in_doubt);
-        outcome.look_up_with = run.and_then(|run| line.of_reconcile(run));
-        outcome.continue_with = stop.is_some().then(|| line.clone());
-        outcome.send_rejects_with = match stop {
+        outcome.next.look_up_with = run.and_then(|run| line.of_reconcile(run));
+        outcome.next.continue_with = stop.is_some().then(|| line.clone());
+        outcome.next.send_rejects_with = match stop {
             Some(_) => None,
             None => {
                 let rejects = outcome.written.rejects_paths().map(Path::to_owned);
@@ -122,7 +122,7 @@ impl Ending<'_> {
 
     /// Writes the report, if one is wanted. This is done before the run counts as
     /// complete: if it fails, the same command continues the run and writes the report.
-    fn write_report(&mut self, outcome: &mut Outcome<'_>, notes: Option<&PageNotes>) {
+    fn write_report(&mut self, outcome: &mut Outcome<'_>, notes: Option<&Examples>) {
         let (Some(report), Some(notes)) = (self.report.take(), notes) else {
             return;
         };

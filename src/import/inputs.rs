@@ -18,7 +18,8 @@ use crate::message::Text;
 use crate::message::{Message, Voice};
 use crate::options::{LogFormat, Options, Progress, texts};
 use crate::report::{
-    CampaignNames, DoubtError, InDoubt, ListMapping, ListNotes, Outcome, RowTotal, Show, Tally,
+    CampaignNames, DoubtError, InDoubt, ListMapping, ListNotes, NextCommands, Outcome, RowTotal,
+    Show, Tally,
 };
 use crate::results::{
     OutputChoice, OutputError, OutputPaths, ReportFile, Written, is_results_column,
@@ -376,9 +377,7 @@ pub fn outcome<'a>(
         written: Written::default(),
         sandbox: settings.reading.outputs.sandbox,
         in_doubt: InDoubt::of(settings.policy.on_uncertain, settings.policy.form),
-        continue_with: None,
-        send_rejects_with: None,
-        look_up_with: None,
+        next: NextCommands::default(),
         campaign_names: CampaignNames::default(),
         list_notes: ListNotes::of(intake),
     }

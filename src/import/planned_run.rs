@@ -20,7 +20,7 @@ use crate::mapping::{ColumnChoice, MarkKind};
 use crate::options::{Declaration, Given, Options};
 use crate::pipeline::{Delivery, RateController};
 use crate::rate::KnownRate;
-use crate::report::{Outcome, Width, difference_lines};
+use crate::report::{Block, Outcome, differences};
 use crate::results::OutputPaths;
 use crate::settings::ImportSettings;
 use crate::source::Fingerprint;
@@ -168,13 +168,13 @@ impl PlannedRun {
     }
 
     /// What differs from an unfinished run of the same inputs; empty if there is none.
-    pub fn difference_lines(&self, width: Width) -> String {
+    pub fn differences(&self) -> Vec<Block> {
         let Some(other) = &self.predecessors.other else {
-            return String::new();
+            return Vec::new();
         };
         let there = other.options.as_ref();
-        let differences = there.map(|there| identity::differences(there, self.options()));
-        difference_lines(other, &differences.unwrap_or_default(), width)
+        let found = there.map(|there| identity::differences(there, self.options()));
+        differences(other, &found.unwrap_or_default())
     }
 
     /// What earlier runs did with the rows, as the run will know it when it begins.

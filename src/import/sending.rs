@@ -18,7 +18,7 @@ use crate::intake::{Batch, Intake, KnownBad, Memory, Purpose};
 use crate::lead::{RowId, RunId};
 use crate::ledger::{Ledger, LedgerError, LedgerWriter};
 use crate::pipeline::{Delivery, Destination, LedgerDestination, Pipeline, RateController};
-use crate::report::{Listeners, Log, PageNotes, Work, log_import};
+use crate::report::{Examples, Listeners, Log, Work, log_import};
 use crate::results::{Completion, OutputError, Writer, Written};
 use crate::settings::ImportSettings;
 use crate::signals::Interrupts;
@@ -98,7 +98,7 @@ fn listeners(import: &Import, has_report: bool, rows: Option<u64>, log: &Log) ->
     let (inputs, show) = (&import.intake.inputs, inputs::show(&import.settings));
     let metrics = import.metrics.clone();
     let mut listeners = Listeners::new(inputs.len(), show, Work::Sending, log, metrics);
-    listeners.page = has_report.then(|| PageNotes::new(inputs));
+    listeners.page = has_report.then(|| Examples::new(inputs));
     if let Some(rows) = rows {
         let _ = listeners.total.set(rows);
     } else if let Some(total) = listeners.wants_total() {

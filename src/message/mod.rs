@@ -180,6 +180,14 @@ impl Message {
         self.what.is_for_page() && rest.map(Part::text).all(Text::is_for_page)
     }
 
+    /// What happened, and what to do: each may be several texts.
+    pub fn parts(&self) -> (Vec<&Text>, Vec<&Text>) {
+        let is_what = |part: &&Part| matches!(part, Part::What(_));
+        let (what, hints): (Vec<&Part>, Vec<&Part>) = self.rest.iter().partition(is_what);
+        let what = std::iter::once(&self.what).chain(what.into_iter().map(Part::text));
+        (what.collect(), hints.into_iter().map(Part::text).collect())
+    }
+
     /// What happened and what to do, at the terminal. What comes after the first hint is part of
     /// what to do.
     pub fn at_terminal(&self) -> (String, Option<String>) {

@@ -91,18 +91,37 @@ impl Text {
 
     /// The words in pieces. On the page they are sentences.
     pub fn spans(&self, voice: Voice) -> Vec<Span> {
-        let mut speaker = Speaker::new(voice);
+        let mut spans = self.spoken(voice, voice == Voice::Page);
+        if voice == Voice::Page {
+            finish(&mut spans);
+        }
+        spans
+    }
+
+    /// The pieces of words that are no sentence: a label, or what is in a cell.
+    pub fn phrase_spans(&self, voice: Voice) -> Vec<Span> {
+        self.spoken(voice, false)
+    }
+
+    fn spoken(&self, voice: Voice, begins: bool) -> Vec<Span> {
+        let mut speaker = Speaker {
+            voice,
+            spans: Vec::new(),
+            is_typed: false,
+            begins,
+        };
         speaker.say(self);
         speaker.spans
     }
 
     /// The words. On the page they are sentences.
     pub fn words(&self, voice: Voice) -> String {
-        let said = Span::joined(&self.spans(voice), voice);
-        match voice {
-            Voice::Terminal => said,
-            Voice::Page => finished(said),
-        }
+        Span::joined(&self.spans(voice), voice)
+    }
+
+    /// Words that are no sentence.
+    pub fn phrase(&self, voice: Voice) -> String {
+        Span::joined(&self.phrase_spans(voice), voice)
     }
 }
 
@@ -123,15 +142,6 @@ struct Speaker {
 }
 
 impl Speaker {
-    fn new(voice: Voice) -> Speaker {
-        Speaker {
-            voice,
-            spans: Vec::new(),
-            is_typed: false,
-            begins: voice == Voice::Page,
-        }
-    }
-
     fn say(&mut self, text: &Text) {
         self.template(text.template.text, &text.values);
     }
@@ -277,11 +287,19 @@ impl Span {
 }
 
 /// What the page says ends as a sentence does.
-fn finished(said: String) -> String {
-    let said = said.trim_end();
-    match said.ends_with(['.', '?', '!', ':']) || said.is_empty() {
-        true => said.to_owned(),
-        false => format!("{said}."),
+fn finish(spans: &mut Vec<Span>) {
+    let Some(last) = spans.last_mut() else {
+        return;
+    };
+    if last.is_typed {
+        return spans.push(Span {
+            text: ".".to_owned(),
+            is_typed: false,
+        });
+    }
+    last.text.truncate(last.text.trim_end().len());
+    if !last.text.ends_with(['.', '?', '!', ':']) {
+        last.text.push('.');
     }
 }
 

@@ -6,7 +6,7 @@
 use super::outcome::{InDoubt, Outcome};
 use super::tally::OutcomeGroup;
 use crate::lead::{ErrorCode, Status};
-use crate::message::{Template, Text, Voice, in_lines};
+use crate::message::{Template, Text, in_lines};
 
 pub const TRIAL: &str = "This was a trial on the sandbox: nothing left this computer.";
 
@@ -17,19 +17,13 @@ pub struct Advice {
     /// For a terminal.
     pub short: &'static str,
     /// Sentences.
-    steps: Vec<Template>,
+    pub(super) steps: Vec<Template>,
 }
 
 impl Advice {
     fn and(mut self, step: Template) -> Advice {
         self.steps.push(step);
         self
-    }
-
-    pub fn steps(&self, voice: Voice) -> impl Iterator<Item = String> {
-        self.steps
-            .iter()
-            .map(move |step| Text::from(*step).words(voice))
     }
 }
 
@@ -56,36 +50,41 @@ pub struct Outlook {
 impl Outlook {
     pub fn after(outcome: &Outcome<'_>) -> Outlook {
         Outlook {
-            by_same_command: outcome.continue_with.is_some(),
+            by_same_command: outcome.next.continue_with.is_some(),
             in_doubt: outcome.in_doubt,
         }
     }
 }
 
-/// The line of the summary. What the service said is
-/// only in the results, since it may name a person.
+/// What to do in a sentence, at a terminal. What the service said is only in the results, since it may
+/// name a person.
 pub(super) fn short_advice(
+    advice: &Advice,
     status: Status,
-    code: ErrorCode,
     group: &OutcomeGroup,
     outlook: Outlook,
     inputs: &[&str],
-) -> String {
-    let short = Advice::of(status, code, group, outlook).short;
+) -> Text {
+    let short = advice.short;
     match (&group.example, status) {
         // The text of a row says more.
         (Some((place, text)), Status::Invalid) if short == SEE_RESULTS => match group.is_mixed {
-            true => format!("for example, {}: {text}", in_lines(1, &[*place], inputs)),
-            false => text.to_string(),
+            true => terminal_text!(
+                "for example, {place}: {text}",
+                place = in_lines(1, &[*place], inputs),
+                text = text.clone()
+            ),
+            false => text.clone(),
         },
         (_, Status::Failed) if outlook.by_same_command => {
-            format!("{short}; the same command tries again")
+            terminal_text!("{short}; the same command tries again", short)
         }
-        (_, Status::Failed) => format!("{short}; import the rejects later"),
-        (_, Status::Uncertain) if (1..group.rows).contains(&group.suppressed) => {
-            format!("{short}; those on a do-not-call list are not sent again")
-        }
-        _ => short.to_owned(),
+        (_, Status::Failed) => terminal_text!("{short}; import the rejects later", short),
+        (_, Status::Uncertain) if (1..group.rows).contains(&group.suppressed) => terminal_text!(
+            "{short}; those on a do-not-call list are not sent again",
+            short
+        ),
+        _ => Text::terminal(short),
     }
 }
 
@@ -361,55 +360,80 @@ fn by_code(code: ErrorCode, by_same_command: bool) -> Advice {
 
 const TROUBLE: &str = "the service was busy or had an error of its own";
 
-pub fn meaning(status: Status) -> &'static str {
+/// What a status is called: on the page it says by itself what is meant.
+pub fn status_name(status: Status) -> Template {
     match status {
-        Status::Created => "the service created the lead",
-        Status::Duplicate => "the campaign had the number already",
-        Status::Repeated => "the number is in an earlier row; not sent",
-        Status::AlreadyImported => "an earlier run has imported it; not sent",
-        Status::Excluded => "left out by --only or --hidden-rows; not sent",
-        Status::Suppressed => "must not be called; not sent by this run",
-        Status::Invalid => "cannot be sent as it is",
-        Status::Rejected => "the service refused the row",
-        Status::Failed => "not delivered, and safe to send again",
-        Status::Uncertain => "the service may have it",
-        Status::Ready => "would be sent",
+        Status::Created => template!("{created|added to the campaign}"),
+        Status::Duplicate => template!("{duplicate|already in the campaign}"),
+        Status::Repeated => template!("{repeated|twice in this list}"),
+        Status::AlreadyImported => template!("{already_imported|already sent}"),
+        Status::Excluded => template!("{excluded|not among the rows to send}"),
+        Status::Suppressed => template!("{suppressed|on a do-not-call list}"),
+        Status::Invalid => template!("{invalid|can't be sent}"),
+        Status::Rejected => template!("{rejected|refused by the service}"),
+        Status::Failed => template!("{failed|not sent}"),
+        Status::Uncertain => template!("{uncertain|not sure it arrived}"),
+        Status::Ready => template!("{ready|ready to send}"),
+    }
+}
+
+pub(super) fn meaning(status: Status) -> Template {
+    match status {
+        Status::Created => template!("{the service created the lead|}"),
+        Status::Duplicate => template!("{the campaign had the number already|}"),
+        Status::Repeated => template!("{the number is in an earlier row; not sent|}"),
+        Status::AlreadyImported => template!("{an earlier run has imported it; not sent|}"),
+        Status::Excluded => template!("{left out by --only or --hidden-rows; not sent|}"),
+        Status::Suppressed => template!("{must not be called; not sent by this run|}"),
+        Status::Invalid => template!("{cannot be sent as it is|}"),
+        Status::Rejected => template!("{the service refused the row|}"),
+        Status::Failed => template!("{not delivered, and safe to send again|}"),
+        Status::Uncertain => template!("{the service may have it|}"),
+        Status::Ready => template!("{would be sent|}"),
     }
 }
 
 /// Why a row makes no lead although nothing is wrong with it: a title and a sentence. `after_lost`:
 /// the answer to an earlier attempt was lost, so a duplicate is most likely our own lead.
-pub(super) fn left_out(status: Status, after_lost: bool) -> (&'static str, &'static str) {
+pub(super) fn left_out(status: Status, after_lost: bool) -> (&'static str, Template) {
     match status {
         Status::Duplicate if after_lost => (
             "In the campaign, most likely by this import",
-            "The answer to the first attempt was lost on the way. The answer to the second says that the \
-             campaign has the number, so the first has most likely made the lead.",
+            template!(
+                "The answer to the first attempt was lost on the way. The answer to the second says that the campaign has the number, so the first has most likely made the lead."
+            ),
         ),
         Status::Duplicate => (
             "In the campaign already",
-            "These people were brought to the campaign before, perhaps by another way than \
-             leadload. The service refuses a second lead, so no one is called twice.",
+            template!(
+                "These people were brought to the campaign before, perhaps by another way than leadload. The service refuses a second lead, so no one is called twice."
+            ),
         ),
         Status::Repeated => (
             "More than once in the list",
-            "Each number is sent once to a campaign. The first row that has it counts, and its \
-             other rows are not sent. Rows are counted from 1, without the header.",
+            template!(
+                "Each number is sent once to a campaign. The first row that has it counts, and its other rows are not sent. Rows are counted from 1, without the header."
+            ),
         ),
         Status::AlreadyImported => (
             "Imported before",
-            "An earlier run has brought these people to the campaign, so they are not sent again.",
+            template!(
+                "An earlier {run|list} has brought these people to the campaign, so they are not sent again."
+            ),
         ),
         Status::Excluded => (
             "Not among the rows to send",
-            "The person who started the import said which rows to send (`--only`, `--hidden-rows`), and these are not among them.",
+            template!(
+                "The person who started the import said which rows to send{ (`--only`, `--hidden-rows`)|}, and these are not among them."
+            ),
         ),
         Status::Suppressed => (
             "On a do-not-call list",
-            "These people must not be called. A person who is on the list by mistake has to be \
-             taken off it before the next import.",
+            template!(
+                "These people must not be called. A person who is on the list by mistake has to be taken off it before the next import."
+            ),
         ),
-        _ => (status.as_str(), ""),
+        _ => (status.as_str(), template!("")),
     }
 }
 

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use super::*;
+use crate::message::Voice;
 use crate::phone::PhoneRules;
 
 const OUTLOOK: Outlook = Outlook {
@@ -16,6 +17,11 @@ fn problems() -> impl Iterator<Item = (Status, ErrorCode)> {
         let problems = Status::ALL.into_iter().filter(|status| status.is_problem());
         problems.map(move |status| (status, code))
     })
+}
+
+fn steps(advice: &Advice, voice: Voice) -> Vec<String> {
+    let steps = advice.steps.iter();
+    steps.map(|step| Text::from(*step).words(voice)).collect()
 }
 
 /// Rows in doubt, one of which is on a do-not-call list.
@@ -37,9 +43,9 @@ fn every_problem_has_advice_that_says_what_to_do() {
                     in_doubt,
                 };
                 let advice = Advice::of(status, code, &group(), outlook);
-                let mut texts: Vec<String> = advice.steps(Voice::Terminal).collect();
+                let mut texts = steps(&advice, Voice::Terminal);
                 assert!(!texts.is_empty(), "{status} {code}");
-                texts.extend(advice.steps(Voice::Page));
+                texts.extend(steps(&advice, Voice::Page));
                 texts.extend([
                     advice.title.to_owned(),
                     Text::from(advice.meaning).to_string(),
@@ -64,9 +70,10 @@ fn uncertain_rows_on_a_do_not_call_list_are_not_announced_as_sent_again() {
         let said = |group: &OutcomeGroup| {
             let (status, code) = (Status::Uncertain, ErrorCode::AnswerLost);
             let advice = Advice::of(status, code, group, outlook);
-            let short = short_advice(status, code, group, outlook, &[]);
-            let said = [short].into_iter().chain(advice.steps(Voice::Terminal));
-            said.collect::<Vec<_>>()
+            let short = short_advice(&advice, status, group, outlook, &[]);
+            let said = [short.to_string()].into_iter();
+            said.chain(steps(&advice, Voice::Terminal))
+                .collect::<Vec<_>>()
         };
         let all = said(&OutcomeGroup {
             suppressed: 2,
@@ -130,7 +137,7 @@ fn documentation() -> String {
             advice.title,
             Text::from(advice.meaning)
         );
-        for step in advice.steps(Voice::Terminal) {
+        for step in steps(&advice, Voice::Terminal) {
             let _ = writeln!(text, "- {step}");
         }
     }

@@ -1,13 +1,13 @@
 //! The list of campaigns as a table, as JSON and as CSV.
 
-use comfy_table::ContentArrangement;
-use console::Term;
 use serde_json::{Value, json};
 
+use super::block::{Block, Column, Form, Table};
 use super::json::line;
-use super::table::{lines, table, table_on};
+use super::table::{lines, unbroken};
 use crate::campaign::Campaign;
 use crate::lead::CampaignId;
+use crate::message::Text;
 use crate::results::harmless;
 use crate::text::{printable, shortened};
 
@@ -42,23 +42,30 @@ pub fn campaign_table(campaigns: &[Campaign]) -> String {
     if campaigns.is_empty() {
         return "no campaigns\n".into();
     }
-    let mut table = table(COLUMNS);
     // Users copy names and ids from here, so no cell is wrapped.
-    table.set_content_arrangement(ContentArrangement::Disabled);
+    let mut table = unbroken(COLUMNS);
     for campaign in campaigns {
         table.add_row(cells(campaign).map(printable));
     }
     lines(&table)
 }
 
-/// The same to choose from on standard error, no wider than the screen.
-pub fn campaigns_to_choose(campaigns: &[Campaign]) -> String {
-    let mut table = table_on(&Term::stderr(), ["id", "name", "status"]);
-    table.add_rows(campaigns.iter().map(|campaign| {
-        let [id, name, status, ..] = cells(campaign).map(printable);
-        [id, name, status]
-    }));
-    lines(&table)
+/// The campaigns, to choose one of them.
+pub fn campaigns_to_choose(campaigns: &[Campaign]) -> Block {
+    let rows = campaigns.iter().map(|campaign| {
+        let [id, name, status, ..] = cells(campaign);
+        [id, name, status].map(Text::said).into()
+    });
+    Block::Table(Table {
+        columns: [
+            Column::new(text!("id"), Form::Line),
+            Column::new(text!("name"), Form::Words),
+            Column::new(text!("status"), Form::Words),
+        ]
+        .into(),
+        rows: rows.collect(),
+        ..Table::default()
+    })
 }
 
 pub fn campaign_json(campaigns: &[Campaign]) -> String {

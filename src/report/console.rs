@@ -8,6 +8,8 @@ use std::sync::OnceLock;
 
 use tracing::{Level, enabled};
 
+use super::block::Block;
+use super::text::text;
 use super::width::{Width, paragraph};
 use crate::exit::StoppedBy;
 use crate::message::Message;
@@ -52,6 +54,21 @@ impl Write for Stdout {
 /// steers a terminal.
 pub fn print(text: &str) -> io::Result<()> {
     Stdout.write_all(printable_lines(text).as_bytes())
+}
+
+/// A report as [`show`] writes it.
+pub fn text_on_stdout(blocks: &[Block]) -> String {
+    text(blocks, Width::of_stdout())
+}
+
+/// Writes a report to standard output, as wide as that is.
+pub fn show(blocks: &[Block]) -> io::Result<()> {
+    print(&text_on_stdout(blocks))
+}
+
+/// Writes a report to standard error, as a [`note`].
+pub fn tell(blocks: &[Block]) {
+    note(&text(blocks, Width::of_stderr()));
 }
 
 /// Writes an error to standard error, also under `--quiet`. File names may have

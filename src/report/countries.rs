@@ -6,11 +6,12 @@ use serde_json::{Value, json};
 
 use super::list_mapping::ListMapping;
 use crate::intake::{GivenRegion, Intake, PlannedInput};
+use crate::message::Text;
 use crate::phone::Region;
 use crate::screen::{Completed, Evidence, LaterColumns};
 use crate::shell::quoted;
 use crate::source::FooterLine;
-use crate::text::{counted, grouped, listed, printable};
+use crate::text::{grouped, printable};
 
 #[derive(Debug, Clone, Default, Serialize)]
 pub(super) struct Countries {
@@ -24,57 +25,58 @@ pub(super) struct Countries {
 }
 
 /// What determines the country of an input's numbers; `None` if nothing does.
-pub(super) fn country(intake: &Intake, planned: &PlannedInput) -> Option<String> {
+pub(super) fn country(intake: &Intake, planned: &PlannedInput) -> Option<Text> {
     let mapping = &planned.mapping;
     // A detected column without values is not worth mentioning.
     let says_something =
         |column: &&usize| !mapping.countries.are_found || !planned.samples[**column].is_empty();
     let columns = mapping.countries.used.iter().filter(says_something);
-    let columns: Vec<&String> = columns
-        .map(|column| &planned.header.names[*column])
+    let columns: Vec<String> = columns
+        .map(|column| planned.header.names[*column].clone())
         .collect();
-    let by_row = if columns.is_empty() {
-        None
-    } else {
-        Some(format!("{} (--region-column)", listed(&columns)))
-    };
-    let by_region = intake.region.as_ref();
-    match (by_row, by_region) {
-        (Some(by_row), Some(by_region)) => {
-            Some(format!("{by_row}; where that is empty {by_region}"))
-        }
-        (by_row, by_region) => by_row.or(by_region.map(GivenRegion::to_string)),
+    let given = intake.region.as_ref().map(GivenRegion::to_string);
+    match (columns.is_empty(), given) {
+        (true, given) => given.map(Text::terminal),
+        (false, None) => Some(terminal_text!("{columns} (--region-column)", columns)),
+        (false, Some(given)) => Some(terminal_text!(
+            "{columns} (--region-column); where that is empty {given}",
+            columns,
+            given
+        )),
     }
 }
 
 /// How many numbers were completed with which country, and how
 /// many of those do not fit it; `None` if no number was completed.
-pub(super) fn completed_with(intake: &Intake, evidence: &Evidence) -> Option<String> {
+pub(super) fn completed_with(intake: &Intake, evidence: &Evidence) -> Option<Text> {
     let Evidence {
         by_row, by_region, ..
     } = evidence;
     let by_row = by_row.iter();
-    let by_row = by_row.map(|(region, completed)| taken_as(*region, "by row", *completed));
+    let by_row = by_row.map(|(region, completed)| (*region, "by row", *completed));
     let given = intake.region.as_ref().filter(|_| by_region.numbers > 0);
-    let by_region = given.map(|given| taken_as(given.region, &given.from, *by_region));
-    let parts: Vec<(u64, String)> = by_row.chain(by_region).collect();
-    let all = counted(parts.iter().map(|(numbers, _)| numbers).sum(), "number");
-    match &parts[..] {
-        [] => None,
-        [(_, taken)] => Some(format!("{all} without a country code, {taken}")),
+    let by_region = given.map(|given| (given.region, given.from.as_str(), *by_region));
+    let parts: Vec<(Region, &str, Completed)> = by_row.chain(by_region).collect();
+    let all: u64 = parts.iter().map(|(.., completed)| completed.numbers).sum();
+    let taken = match &parts[..] {
+        [] => return None,
+        [(region, from, completed)] => format!(", {}", taken_as(*region, from, *completed)),
         _ => {
-            let parts = parts.iter();
-            let parts = parts.map(|(numbers, taken)| format!("{} {taken}", grouped(*numbers)));
-            let parts: Vec<String> = parts.collect();
-            Some(format!(
-                "{all} without a country code: {}",
-                parts.join(", ")
-            ))
+            let parts = parts.iter().map(|(region, from, completed)| {
+                let taken = taken_as(*region, from, *completed);
+                format!("{} {taken}", grouped(completed.numbers))
+            });
+            format!(": {}", parts.collect::<Vec<String>>().join(", "))
         }
-    }
+    };
+    Some(terminal_text!(
+        "{all:number} without a country code{taken}",
+        all,
+        taken
+    ))
 }
 
-fn taken_as(region: Region, from: &str, completed: Completed) -> (u64, String) {
+fn taken_as(region: Region, from: &str, completed: Completed) -> String {
     let remarks = [
         (completed.foreign, "not written like numbers there"),
         (completed.not_in_use, "not in use there"),
@@ -85,8 +87,7 @@ fn taken_as(region: Region, from: &str, completed: Completed) -> (u64, String) {
         _ => format!("; {} are {what}", grouped(numbers)),
     });
     let remarks: String = remarks.collect();
-    let taken = format!("taken as {} ({from}{remarks})", region.name());
-    (completed.numbers, taken)
+    format!("taken as {} ({from}{remarks})", region.name())
 }
 
 impl Countries {
@@ -139,7 +140,7 @@ pub struct ListNotes {
     pub(super) mapping: ListMapping,
     pub(super) countries: Countries,
     /// In which other columns rows without a number have one, if they do.
-    pub(super) elsewhere: Option<String>,
+    pub(super) elsewhere: Option<Text>,
     pub(super) later_columns: LaterColumns,
 }
 
@@ -174,7 +175,7 @@ fn blank_rows(inputs: &[PlannedInput]) -> u64 {
 
 /// How many of the rows without a number another column
 /// would fill, and the flags that use that column.
-fn elsewhere(intake: &Intake) -> Option<String> {
+fn elsewhere(intake: &Intake) -> Option<Text> {
     let parts = intake.inputs.iter().flat_map(|planned| {
         let used = planned.phone_column_names();
         let used: Vec<String> = used.iter().map(|name| flag(name)).collect();
@@ -182,18 +183,18 @@ fn elsewhere(intake: &Intake) -> Option<String> {
         let would_fill = would_fill.into_iter().flatten();
         let names = planned.flag_texts(would_fill.clone().map(|(column, _)| *column));
         let parts = would_fill.zip(names).map(move |((_, rows), name)| {
-            format!(
-                "{} of them in `{}`: {} {}",
-                grouped(*rows),
-                printable(&name),
-                used.join(" "),
-                flag(&name)
+            terminal_text!(
+                "{rows:} of them in `{column}`: {used} {flag}",
+                rows = *rows,
+                column = printable(&name),
+                used = used.join(" "),
+                flag = flag(&name)
             )
         });
-        parts.collect::<Vec<String>>()
+        parts.collect::<Vec<Text>>()
     });
-    let parts: Vec<String> = parts.collect();
-    (!parts.is_empty()).then(|| format!("there is a number for {}", parts.join("; ")))
+    let parts = parts.reduce(|all, part| terminal_text!("{all}; {part}", all, part));
+    parts.map(|parts| terminal_text!("there is a number for {parts}", parts))
 }
 
 fn flag(column: &str) -> String {

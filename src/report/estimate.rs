@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::time_left::rounded;
+use crate::message::Text;
 use crate::rate::{KnownRate, Pace, PaceSource, Rate};
 
 /// If the longest time is at most this, no range is given.
@@ -13,7 +14,7 @@ const SHORT: Duration = Duration::from_secs(5);
 pub struct Estimate {
     pub least: Duration,
     pub most: Duration,
-    pub(super) words: String,
+    pub(super) words: Text,
 }
 
 impl Estimate {
@@ -53,7 +54,7 @@ impl Estimate {
         Estimate {
             least: time,
             most: time,
-            words: format!("about {} {basis}", rounded(time)),
+            words: text!("about {time}{ {basis}|}", time = rounded(time), basis),
         }
     }
 
@@ -61,18 +62,22 @@ impl Estimate {
     pub fn between(slowest: Rate, fastest: Rate, leads: u64) -> Estimate {
         let (least, most) = (fastest.time_for(leads), slowest.time_for(leads));
         let words = match (rounded(least), rounded(most)) {
-            (_, most_said) if most <= SHORT => format!("about {most_said}"),
-            (least, most) if least == most => format!("about {most}"),
-            (least, most) => format!(
-                "between {least} ({fastest}) and {most} ({slowest}), since the service's limit is not known (--rate)"
+            (_, said) if most <= SHORT => text!("about {said}", said),
+            (least, most) if least == most => text!("about {most}", most),
+            (least, most) => text!(
+                "between {least}{ ({fastest})|} and {most}{ ({slowest}), since the service's limit is not known (--rate)|}",
+                least,
+                most,
+                fastest = fastest.to_string(),
+                slowest = slowest.to_string()
             ),
         };
         Estimate { least, most, words }
     }
 
     /// The time in a sentence.
-    pub(super) fn text(&self) -> String {
-        format!("Sending them takes {}.", self.words)
+    pub(super) fn text(&self) -> Text {
+        text!("Sending them takes {time}.", time = self.words.clone())
     }
 }
 
@@ -86,7 +91,7 @@ mod tests {
         let estimate = Estimate::within(&rates, 200).unwrap();
         assert_eq!(estimate.least, Duration::from_secs(120));
         assert_eq!(
-            estimate.text(),
+            estimate.text().to_string(),
             "Sending them takes about 2 min at 100/min, as set, if the service keeps up."
         );
         assert_eq!(Estimate::within(&[], 200), None);
@@ -96,15 +101,15 @@ mod tests {
     fn an_unknown_pace_gives_a_range() {
         let estimate = Estimate::between(Rate::per_minute(100), Rate::per_second(10), 10_000);
         assert_eq!(
-            estimate.text(),
+            estimate.text().to_string(),
             "Sending them takes between 17 min (10/s) and 1 h 40 min (100/min), since the service's limit is not known (--rate)."
         );
         let one = Estimate::between(Rate::per_minute(100), Rate::per_second(10), 1);
-        assert_eq!(one.text(), "Sending them takes about 1 s.");
+        assert_eq!(one.text().to_string(), "Sending them takes about 1 s.");
         let few = Estimate::between(Rate::per_minute(100), Rate::per_second(10), 3);
-        assert_eq!(few.text(), "Sending them takes about 2 s.");
+        assert_eq!(few.text().to_string(), "Sending them takes about 2 s.");
         let more = Estimate::between(Rate::per_minute(100), Rate::per_second(10), 8);
-        assert_eq!(more.text(), "Sending them takes about 5 s.");
+        assert_eq!(more.text().to_string(), "Sending them takes about 5 s.");
     }
 
     #[test]
@@ -117,7 +122,7 @@ mod tests {
             let estimate = Estimate::as_last_time(KnownRate { rate, is_stated }, 10_000);
             assert_eq!(estimate.least, estimate.most);
             assert_eq!(
-                estimate.text(),
+                estimate.text().to_string(),
                 format!("Sending them takes about 34 min {said}.")
             );
         }

@@ -1,6 +1,6 @@
 //! The listeners to the events of a run or check.
 
-use super::{Bar, EventLog, Log, Metrics, PageNotes, Progress, RowTotal, Show, Tally, Work};
+use super::{Bar, EventLog, Examples, Log, Metrics, Progress, RowTotal, Show, Tally, Work};
 use crate::event::RunEvent;
 
 /// All listeners. Each event goes to them in a fixed order:
@@ -8,7 +8,7 @@ use crate::event::RunEvent;
 #[derive(Debug)]
 pub struct Listeners {
     pub tally: Tally,
-    pub page: Option<PageNotes>,
+    pub page: Option<Examples>,
     pub progress: Progress,
     bar: Bar,
     event_log: EventLog,

@@ -39,6 +39,18 @@ impl InDoubt {
     }
 }
 
+/// The commands that may follow.
+#[derive(Debug, Default)]
+pub struct NextCommands {
+    /// The command itself, if it ended early. Run again, it
+    /// continues, or without a ledger sends the whole list.
+    pub continue_with: Option<CommandLine>,
+    /// The command that sends the rejects when they are fixed; `None` if there are none.
+    pub send_rejects_with: Option<CommandLine>,
+    /// The command that looks uncertain rows up; `None` if there are none, or nowhere to look.
+    pub look_up_with: Option<CommandLine>,
+}
+
 #[derive(Debug)]
 pub struct Outcome<'a> {
     pub run: Option<RunId>,
@@ -55,13 +67,7 @@ pub struct Outcome<'a> {
     pub written: Written,
     pub sandbox: bool,
     pub in_doubt: InDoubt,
-    /// The same command, if it ended early. Run again, it
-    /// continues, or without a ledger sends the whole list.
-    pub continue_with: Option<CommandLine>,
-    /// The command that sends the rejects when they are fixed; `None` if there are none.
-    pub send_rejects_with: Option<CommandLine>,
-    /// The command that looks uncertain rows up; `None` if there are none, or nowhere to look.
-    pub look_up_with: Option<CommandLine>,
+    pub next: NextCommands,
     pub campaign_names: CampaignNames,
     pub list_notes: ListNotes,
 }
@@ -76,14 +82,16 @@ impl Outcome<'_> {
         }
     }
 
+    /// The name of an input, counted from 0.
+    pub(super) fn input(&self, file: usize) -> &str {
+        self.inputs.get(file).copied().unwrap_or_default()
+    }
+
     /// Names the rows that were refused without an outcome, and says what becomes of them.
     pub fn refused_rows(&self) -> Option<Text> {
         let named = |(file, line): &(usize, u64)| match self.inputs.as_slice() {
             [_] => format!("line {line}"),
-            inputs => format!(
-                "{} line {line}",
-                inputs.get(*file).copied().unwrap_or_default()
-            ),
+            _ => format!("{} line {line}", self.input(*file)),
         };
         let mut rows: Vec<String> = self.stopped_at.iter().take(MAX_NAMED).map(named).collect();
         if self.stopped_at.len() > MAX_NAMED {
@@ -99,30 +107,32 @@ impl Outcome<'_> {
     }
 
     /// What the stopped command does when it is run again.
-    pub(super) fn same_command(&self) -> &'static str {
+    pub(super) fn same_command(&self) -> Text {
         match (self.run, self.stop.as_ref().map(Stop::by)) {
-            (None, _) => "The same command sends the whole list again",
-            (_, Some(StoppedBy::Ledger)) => {
+            (None, _) => terminal_text!("The same command sends the whole list again"),
+            (_, Some(StoppedBy::Ledger)) => terminal_text!(
                 "When the ledger can be used again, the same command continues where this stopped"
-            }
+            ),
             // A list that has changed makes it another run.
-            (_, Some(StoppedBy::Input)) => "The same command sends what has not been sent yet",
-            _ => "The same command continues where this stopped",
+            (_, Some(StoppedBy::Input)) => {
+                terminal_text!("The same command sends what has not been sent yet")
+            }
+            _ => terminal_text!("The same command continues where this stopped"),
         }
     }
 
     /// What the user must know before running a stopped command again that kept no ledger.
-    pub(super) fn without_ledger(&self) -> Option<&'static str> {
+    pub(super) fn without_ledger(&self) -> Option<Text> {
         match (self.run, self.in_doubt) {
             // A trial calls no one.
             _ if self.sandbox => None,
             (Some(_), _) => None,
-            (None, InDoubt::Doubled) => Some(
-                "Without a ledger leadload does not know which rows were sent. Duplicates are allowed, so the service makes their leads a second time.",
-            ),
-            (None, InDoubt::Refused | InDoubt::Held) => Some(
-                "Without a ledger leadload does not know which rows were sent: only the service can refuse leads that it has.",
-            ),
+            (None, InDoubt::Doubled) => Some(terminal_text!(
+                "Without a ledger leadload does not know which rows were sent. Duplicates are allowed, so the service makes their leads a second time."
+            )),
+            (None, InDoubt::Refused | InDoubt::Held) => Some(terminal_text!(
+                "Without a ledger leadload does not know which rows were sent: only the service can refuse leads that it has."
+            )),
         }
     }
 

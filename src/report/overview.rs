@@ -1,22 +1,26 @@
-//! What an import would do, before it does it, in the words of a check and of the summary; and
-//! the question.
-//!
-//! The form of the inputs and the columns that are sent are in the opening lines above.
+//! What would be sent, before it is: at the terminal above the question, and on the page above the
+//! button.
 
 use std::cmp::Reverse;
-use std::fmt::Write;
 
+use super::beginning::going_on;
+use super::block::{Block, Fact};
 use super::campaigns::{status, with_id};
-use super::check_text::write_countries;
-use super::opening::going_on_line;
-use super::summary::{MAX_PROBLEMS, write_problems, write_rows};
-use super::width::{Width, labelled, paragraph, written};
-use super::{CampaignNames, Estimate, Findings, Outcome};
+use super::outcome::Outcome;
+use super::problems::{FEW_PROBLEMS, left_out_lines, problems};
+use super::rows::{by_country, rows};
+use super::times::weekday_and_time;
+use super::width::{Width, paragraph};
+use super::{CampaignNames, Estimate, Findings};
 use crate::campaign::Campaign;
+use crate::clock;
+use crate::intake::Intake;
 use crate::lead::{CampaignId, RunId, Status};
-use crate::text::{counted, grouped, printable};
+use crate::message::Text;
+use crate::source::Content;
+use crate::text::{counted, printable};
 
-const MAX_CAMPAIGNS: usize = 5;
+const MAX_CAMPAIGNS: usize = 10;
 
 /// What follows the question: what may be answered, and the answer.
 const ROOM_FOR_ANSWER: usize = " [y/N] yes".len();
@@ -25,13 +29,23 @@ const ROOM_FOR_ANSWER: usize = " [y/N] yes".len();
 pub struct Overview<'a> {
     /// What would have become of the rows.
     pub outcome: Outcome<'a>,
+    pub intake: &'a Intake,
     pub findings: &'a Findings,
     pub going_on: Option<RunId>,
     pub campaigns: Option<&'a [Campaign]>,
     pub service: String,
     pub estimate: Option<Estimate>,
-    /// The country of numbers without a country code, and its source.
-    pub region: Option<String>,
+}
+
+/// What only the page says of a list, since a terminal shows it above.
+#[derive(Debug)]
+pub struct ListOnPage {
+    pub name: String,
+    pub is_corrected: bool,
+    /// Its do-not-call lists.
+    pub blocked: Vec<String>,
+    /// The campaign that was chosen, for a list without people.
+    pub campaign: String,
 }
 
 impl Overview<'_> {
@@ -39,28 +53,145 @@ impl Overview<'_> {
         self.outcome.tally.counts.of(Status::Ready)
     }
 
-    pub fn lines(&self, width: Width) -> String {
+    pub fn blocks(&self) -> Vec<Block> {
         let tally = self.outcome.tally;
-        let mut lines = self.campaigns();
-        lines.extend(self.warnings().map(|warning| ("warning", warning)));
-        lines.push(("service", self.service.clone()));
-        if self.ready() > 0 {
-            let time = match &self.estimate {
-                Some(estimate) => estimate.words.clone(),
-                None => "as long as the service takes to answer (--rate none)".to_owned(),
-            };
-            lines.push(("time", time));
-        }
-        written(|text| {
-            text.push_str(&self.going_on.map(going_on_line).unwrap_or_default());
-            writeln!(text, "{}", counted(tally.counts.total(), "row"))?;
-            write_rows(text, tally)?;
-            write_problems(text, &self.outcome, MAX_PROBLEMS)?;
-            write_countries(text, self.findings)?;
-            write!(text, "\n{}", labelled(&lines, width))
-        })
+        let mut blocks: Vec<Block> = self.going_on.map(going_on).into_iter().collect();
+        blocks.push(Block::Title(text!(
+            "{rows:row}",
+            rows = tally.counts.total()
+        )));
+        blocks.extend(rows(tally));
+        blocks.extend(problems(&self.outcome, FEW_PROBLEMS, None));
+        blocks.extend(by_country(&self.findings.kinds));
+        let mut facts = vec![self.campaigns_fact()];
+        facts.extend(
+            self.warnings()
+                .map(|warning| Fact::new(text!("warning"), warning)),
+        );
+        facts.push(Fact::new(text!("service"), Text::said(&self.service)));
+        facts.extend(self.time());
+        blocks.push(Block::Facts(facts));
+        blocks
     }
 
+    /// What the page says of the list, each with the step that changes it; and what to look at before
+    /// it is sent.
+    pub fn on_page(&self, list: &ListOnPage) -> Vec<Block> {
+        let mut campaigns = self.campaigns_fact();
+        if campaigns.value.is_empty() {
+            campaigns.value.push(Text::said(&list.campaign));
+        }
+        let change = |fact: Fact, step, name| Fact {
+            change: Some((step, name)),
+            ..fact
+        };
+        let blocked = match list.blocked.is_empty() {
+            true => text!("none"),
+            false => Text::said(list.blocked.join(", ")),
+        };
+        let region = self.intake.region.as_ref();
+        let country = region.map(|region| {
+            text!(
+                "numbers without a country code are taken as numbers of {country}",
+                country = region.region.in_sentence()
+            )
+        });
+        let left_out = match &left_out_lines(self.outcome.tally)[..] {
+            [] => vec![text!("nobody")],
+            lines => lines.to_vec(),
+        };
+        let facts = [
+            change(
+                Fact::new(text!("list"), self.list(list)),
+                "list",
+                "the list",
+            ),
+            change(
+                Fact::new(text!("new leads"), text!("{leads:}", leads = self.ready())),
+                "problems",
+                "the rows",
+            ),
+            change(campaigns, "campaign", "the campaign"),
+            change(
+                Fact::new(text!("what the agent is told"), self.variables()),
+                "columns",
+                "the columns",
+            ),
+            change(
+                Fact::of_lines(text!("country"), country.into_iter().collect()),
+                "columns#country",
+                "the country",
+            ),
+            change(
+                Fact::new(text!("do-not-call lists"), blocked),
+                "columns#blocked",
+                "the do-not-call lists",
+            ),
+            change(
+                Fact::of_lines(text!("left out"), left_out),
+                "problems",
+                "who is left out",
+            ),
+        ];
+        let facts = facts.into_iter().chain(self.time());
+        let mut blocks = vec![Block::Facts(facts.collect())];
+        blocks.extend(self.warnings().map(Block::Note));
+        blocks
+    }
+
+    fn list(&self, list: &ListOnPage) -> Text {
+        let input = self.intake.inputs.first();
+        let sheet = input.and_then(|input| match &input.form.content {
+            Content::Sheet(sheet) if sheet.names.len() > 1 => {
+                Some(text!(", sheet {sheet}", sheet = &sheet.name))
+            }
+            _ => None,
+        });
+        let mut inputs = self.intake.inputs.iter();
+        let hidden = inputs.find(|planned| planned.counts.hidden > 0);
+        let hidden = hidden.map(|planned| {
+            let hidden = planned.counts.hidden;
+            match planned.mapping.skips_hidden {
+                true => text!(" ({hidden:} hidden, left out)", hidden),
+                false => text!(" ({hidden:} hidden, sent too)", hidden),
+            }
+        });
+        text!(
+            "{name}{sheet}, {rows:row}{hidden}{corrected}",
+            name = &list.name,
+            sheet = sheet.unwrap_or_default(),
+            rows = self.outcome.tally.counts.total(),
+            hidden = hidden.unwrap_or_default(),
+            corrected = match list.is_corrected {
+                true => text!(", with your corrections"),
+                false => Text::default(),
+            }
+        )
+    }
+
+    fn variables(&self) -> Text {
+        let mapping = self.intake.inputs.first().map(|planned| &planned.mapping);
+        let from_columns = mapping.iter().flat_map(|mapping| &mapping.variables);
+        let constants = mapping.iter().flat_map(|mapping| &mapping.constants);
+        let names = from_columns.map(|(name, _)| name.as_str());
+        let names: Vec<&str> = names
+            .chain(constants.map(|(name, _)| name.as_str()))
+            .collect();
+        match names.is_empty() {
+            true => text!("nothing but the phone number"),
+            false => Text::said(names.join(", ")),
+        }
+    }
+
+    fn time(&self) -> Option<Fact> {
+        let time = match &self.estimate {
+            Some(estimate) => estimate.words.clone(),
+            None => text!("as long as the service takes to answer{ (--rate none)|}"),
+        };
+        (self.ready() > 0).then(|| Fact::new(text!("time"), time))
+    }
+
+    /// The campaigns that leads go to, those that get most of them first.
     fn targets(&self) -> Vec<(CampaignId, u64)> {
         let campaigns = self.outcome.tally.by_campaign.iter();
         let mut targets: Vec<_> = campaigns
@@ -71,67 +202,101 @@ impl Overview<'_> {
         targets
     }
 
-    fn campaigns(&self) -> Vec<(&'static str, String)> {
+    fn campaigns_fact(&self) -> Fact {
         let targets = self.targets();
         let shown = targets.iter().take(MAX_CAMPAIGNS);
-        let mut found: Vec<String> = shown
-            .map(|(campaign, rows)| match targets.len() {
+        let mut lines: Vec<Text> = shown
+            .map(|(campaign, leads)| match targets.len() {
                 1 => self.described(*campaign),
-                _ => format!("{} to {}", grouped(*rows), self.described(*campaign)),
+                _ => text!(
+                    "{{leads:} to {campaign}|{campaign}: {leads:lead}}",
+                    leads = *leads,
+                    campaign = self.described(*campaign)
+                ),
             })
             .collect();
         if let Some(others @ [_, ..]) = targets.get(MAX_CAMPAIGNS..) {
-            let rows = others.iter().map(|(_, rows)| rows).sum();
-            found.push(format!("{} to {} more", grouped(rows), others.len()));
+            let leads: u64 = others.iter().map(|(_, rows)| rows).sum();
+            lines.push(text!(
+                "{leads:} to {others} more",
+                leads,
+                others = others.len()
+            ));
         }
-        let labels = std::iter::once("campaign").chain(std::iter::repeat(""));
-        labels.zip(found).collect()
+        Fact::of_lines(text!("campaign"), lines)
     }
 
     fn listed(&self, id: CampaignId) -> Option<&Campaign> {
         with_id(self.campaigns?, id)
     }
 
-    fn described(&self, id: CampaignId) -> String {
-        let named = self.named(id);
-        match (self.listed(id), self.campaigns) {
-            (Some(campaign), _) => match status(campaign) {
-                Some(status) if campaign.is_idle() => {
-                    format!("{named}, which is not calling at the moment ({status})")
-                }
-                Some(status) => format!("{named}, {status}"),
-                None => named,
-            },
-            (None, _) => named,
-        }
+    fn described(&self, id: CampaignId) -> Text {
+        let campaigns = self.campaigns.unwrap_or_default();
+        let listed = self.listed(id);
+        let is_same =
+            |campaign: &&Campaign| listed.is_some_and(|listed| listed.name == campaign.name);
+        let on_page = match listed.filter(|listed| !listed.name.is_empty()) {
+            Some(listed) if campaigns.iter().filter(is_same).count() > 1 => {
+                text!("{name} ({id})", name = &listed.name, id = id.to_string())
+            }
+            Some(listed) => Text::said(&listed.name),
+            None => Text::said(id.to_string()),
+        };
+        let state = match listed.and_then(|listed| Some((listed, status(listed)?))) {
+            Some((listed, status)) => text!(
+                "{{idle}{status}{end}|, {state}}",
+                idle = match listed.is_idle() {
+                    true => ", which is not calling at the moment (",
+                    false => ", ",
+                },
+                end = if listed.is_idle() { ")" } else { "" },
+                state = status.replace(['_', '-'], " "),
+                status
+            ),
+            None => Text::default(),
+        };
+        text!(
+            "{{named}|{on_page}}{state}",
+            named = self.named(id),
+            on_page,
+            state
+        )
     }
 
     fn named(&self, id: CampaignId) -> String {
         CampaignNames::listed(self.campaigns.unwrap_or_default()).shown(id)
     }
 
-    fn warnings(&self) -> impl Iterator<Item = String> {
+    fn warnings(&self) -> impl Iterator<Item = Text> {
         let targets = self.targets();
         let is_missing = |id: CampaignId| self.campaigns.is_some() && self.listed(id).is_none();
         let missing = targets.iter().filter(|(id, _)| is_missing(*id));
         let missing = missing.take(MAX_CAMPAIGNS);
-        let missing = missing.map(|(id, _)| format!("the service lists no campaign {id}"));
-        let warnings: Vec<String> = missing.chain(self.active()).collect();
+        let missing =
+            missing.map(|(id, _)| text!("the service lists no campaign {id}", id = id.to_string()));
+        let warnings: Vec<Text> = missing.chain(self.active()).collect();
         warnings.into_iter()
     }
 
-    fn active(&self) -> Option<String> {
+    fn active(&self) -> Option<Text> {
         let targets = self.targets();
-        let is_active = |id: CampaignId| self.listed(id).is_some_and(Campaign::is_active);
-        let active = targets.iter().filter(|(id, _)| is_active(*id)).count();
-        let which = match (active, targets.len()) {
+        let listed = targets.iter().filter_map(|(id, _)| self.listed(*id));
+        let active: Vec<&str> = listed
+            .filter(|campaign| campaign.is_active())
+            .map(|campaign| campaign.name.as_str())
+            .collect();
+        let which = match (active.len(), targets.len()) {
             (0, _) => return None,
             (1, 1) => "this campaign is active".to_owned(),
             (1, _) => "one of these campaigns is active".to_owned(),
-            _ => format!("{active} of these campaigns are active"),
+            (active, _) => format!("{active} of these campaigns are active"),
         };
-        Some(format!(
-            "{which}: the service may start calling immediately"
+        Some(text!(
+            "{{which}: the service may start calling immediately|{names} {number?is:are} in progress: calls may start at once. It is {now} here. Calling hours are set in the campaign, not in leadload}",
+            which,
+            names = active.join(", "),
+            number = active.len(),
+            now = weekday_and_time(clock::now())
         ))
     }
 
@@ -141,8 +306,11 @@ impl Overview<'_> {
             [(campaign, _)] => format!("campaign {}", self.named(campaign)),
             _ => format!("{} campaigns", targets.len()),
         };
-        let region = self.region.as_ref().map(|region| {
-            format!("Numbers without a country code are taken as numbers of {region}. ")
+        let region = self.intake.region.as_ref().map(|region| {
+            format!(
+                "Numbers without a country code are taken as numbers of {}. ",
+                region.in_sentence()
+            )
         });
         let question = format!(
             "{}Send {} to {to}?",

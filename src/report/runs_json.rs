@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::json::{line, text};
-use super::runs_text::Forgotten;
+use super::runs::Forgotten;
 use crate::lead::{Counts, RunTag};
 use crate::ledger::{
     InputRecord, LedgerPlace, ListRecord, OutputRecord, OutputState, Pruned, RunRecord, RunState,

@@ -1,17 +1,15 @@
 //! The settings in use, for people and for programs.
 
-use comfy_table::ContentArrangement;
 use serde_json::json;
 
 use super::json::{line, text};
-use super::table::{lines, table};
+use super::table::{lines, unbroken};
 use crate::settings::{Profile, SettingInUse};
 use crate::text::printable;
 
 pub fn settings_text(settings: &[SettingInUse], profile: Option<&Profile>) -> String {
-    let mut table = table(["setting", "value", "from"]);
     // A path that is wrapped cannot be copied.
-    table.set_content_arrangement(ContentArrangement::Disabled);
+    let mut table = unbroken(["setting", "value", "from"]);
     for setting in settings {
         table.add_row([
             setting.name.to_owned(),

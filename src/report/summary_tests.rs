@@ -1,12 +1,18 @@
 //! The summaries of commands that ended in various ways.
 
 use super::*;
+use crate::command_line::CommandLine;
 use crate::exit::{ExitCode, StoppedBy};
-use crate::lead::RunId;
+use crate::lead::{ErrorCode, RunId, Status};
 use crate::message::{Message, Text};
-use crate::report::{CampaignNames, InDoubt, ListNotes, Tally};
+use crate::report::tally::OutcomeGroup;
+use crate::report::{CampaignNames, InDoubt, ListNotes, NextCommands, Tally, Width, text};
 use crate::results::{Written, WrittenRejects};
 use crate::stop::Stop;
+
+fn shown(outcome: &Outcome<'_>) -> String {
+    text(&summary(outcome), Width::default())
+}
 
 /// A run that has ended early.
 fn stopped(by: StoppedBy, tally: &Tally, continue_with: Option<CommandLine>) -> Outcome<'_> {
@@ -23,9 +29,10 @@ fn stopped(by: StoppedBy, tally: &Tally, continue_with: Option<CommandLine>) -> 
         written: Written::default(),
         sandbox: false,
         in_doubt: InDoubt::default(),
-        continue_with,
-        send_rejects_with: None,
-        look_up_with: None,
+        next: NextCommands {
+            continue_with,
+            ..NextCommands::default()
+        },
         campaign_names: CampaignNames::default(),
         list_notes: ListNotes::default(),
     }
@@ -34,7 +41,7 @@ fn stopped(by: StoppedBy, tally: &Tally, continue_with: Option<CommandLine>) -> 
 /// The last lines of the summary of a run that was stopped by a signal.
 fn end_of_summary(continue_with: Option<CommandLine>) -> String {
     let tally = Tally::default();
-    let text = text_summary(&stopped(StoppedBy::Signal, &tally, continue_with));
+    let text = shown(&stopped(StoppedBy::Signal, &tally, continue_with));
     let end = text.strip_prefix("Stopped by Ctrl-C or another signal after 0 rows in 1.5 s\n");
     end.unwrap().to_owned()
 }
@@ -66,7 +73,7 @@ fn every_stop_of_a_resumable_run_is_named_in_text_and_json() {
         let line = CommandLine::of(&["leadload", "import"].map(Into::into));
         let outcome = stopped(by, &tally, Some(line));
         assert_eq!(
-            text_summary(&outcome),
+            shown(&outcome),
             format!(
                 "Stopped {said}\n\nThe same command continues where this stopped:\n  leadload import\n"
             )
@@ -107,7 +114,7 @@ fn without_a_ledger_the_advice_warns_that_the_whole_list_is_sent_again() {
     tally.groups.entry(key).or_default().rows = 1;
     let line = CommandLine::of(&["leadload", "import"].map(Into::into));
     let text = |in_doubt, sandbox| {
-        text_summary(&Outcome {
+        shown(&Outcome {
             run: None,
             in_doubt,
             sandbox,
@@ -134,7 +141,10 @@ fn complete<'a>(tally: &'a Tally, send_rejects_with: Option<CommandLine>) -> Out
     Outcome {
         stop: None,
         exit_code: ExitCode::Problems,
-        send_rejects_with,
+        next: NextCommands {
+            send_rejects_with,
+            ..NextCommands::default()
+        },
         ..stopped(StoppedBy::Signal, tally, None)
     }
 }
@@ -169,7 +179,7 @@ fn rejects_that_need_no_fixing_are_sent_when_the_service_is_back() {
         let mut tally = tally_of(&[(status, 1), (Status::Invalid, 2), (Status::Rejected, 3)]);
         // Known bad rows are in no rejects.
         tally.known_bad = 5;
-        let text = text_summary(&complete(&tally, line()));
+        let text = shown(&complete(&tally, line()));
         let end = format!("\n\n{said}\n  leadload import r.csv\n");
         assert!(text.ends_with(&end), "{text}");
     }
@@ -190,12 +200,12 @@ fn after_a_stop_the_total_of_rows_is_shown_if_known() {
         ),
     ] {
         outcome.rows_total = rows_total;
-        let text = text_summary(&outcome);
+        let text = shown(&outcome);
         assert!(text.starts_with(said), "{text}");
     }
     outcome.stop = None;
     outcome.rows_total = Some(109);
-    let text = text_summary(&outcome);
+    let text = shown(&outcome);
     assert!(text.starts_with("109 rows in 1.5 s\n"), "{text}");
 }
 
@@ -222,7 +232,7 @@ fn uncertain_rows_are_described_as_the_next_start_treats_them() {
             in_doubt,
             ..stopped(StoppedBy::Signal, &tally, None)
         };
-        let text = text_summary(&outcome);
+        let text = shown(&outcome);
         let words: Vec<&str> = text.split_whitespace().collect();
         assert!(words.join(" ").contains(said), "{text}");
     }
@@ -243,7 +253,7 @@ fn after_a_stop_the_only_advice_is_to_continue() {
         written: rejects(),
         ..stopped(StoppedBy::Signal, &tally, Some(line))
     };
-    let text = text_summary(&outcome);
+    let text = shown(&outcome);
     let said = "\nRejects: leads.rejects.csv (1,200 rows)\n";
     assert!(text.contains(said), "{text}");
     assert!(!text.contains("fix"), "{text}");
@@ -252,7 +262,7 @@ fn after_a_stop_the_only_advice_is_to_continue() {
         ..complete(&tally, None)
     };
     let said = "\nRejects: leads.rejects.csv (fix these rows and import this file)\n";
-    assert!(text_summary(&outcome).contains(said));
+    assert!(shown(&outcome).contains(said));
 }
 
 #[test]
@@ -271,7 +281,7 @@ fn a_duration_is_shown_in_fitting_units() {
 }
 
 #[test]
-fn no_line_is_wider_than_80_columns() {
+fn no_line_is_wider_than_the_terminal() {
     let statuses = [400, 401, 403, 404, 409, 410, 413, 418, 422];
     let codes = statuses.map(ErrorCode::Http).into_iter();
     for code in codes.chain(ErrorCode::all()) {
@@ -294,9 +304,11 @@ fn no_line_is_wider_than_80_columns() {
                     in_doubt,
                     ..complete(&tally, None)
                 };
-                let text = text_summary(&outcome);
-                let widest = text.lines().map(|line| line.chars().count()).max();
-                assert!(widest.unwrap() <= 79, "{text}");
+                for columns in [30, 40, 80] {
+                    let text = text(&summary(&outcome), Width::of_columns(columns));
+                    let widest = text.lines().map(|line| line.chars().count()).max();
+                    assert!(widest.unwrap() < columns, "{text}");
+                }
             }
         }
     }

@@ -1,74 +1,100 @@
 //! The do-not-call list that stays: what was changed, and the list itself.
 
-use comfy_table::ContentArrangement;
 use serde_json::{Value, json};
 
+use super::block::{Block, Column, Form, Table};
 use super::json::line;
-use super::table::{lines, table};
 use crate::do_not_call::Added;
 use crate::lead::Status;
 use crate::ledger::{LeadAt, Suppressed};
+use crate::message::Text;
 use crate::results::harmless;
-use crate::text::{counted, grouped, printable, was};
+use crate::text::printable;
 
 /// More leads than fit on a screen are in the JSON alone.
-const MAX_LEADS: usize = 50;
+const MAX_LEADS: usize = 100;
 
-pub fn added_text(added: &Added) -> String {
-    let mut text = format!(
-        "{} added to the do-not-call list",
-        counted(added.added, "number")
-    );
-    if added.known > 0 {
-        let (were, stay) = match added.known {
-            1 => ("was", "stays as it was"),
-            _ => ("were", "stay as they were"),
-        };
-        let known = grouped(added.known);
-        text += &format!("; {known} {were} on it already, and {stay}");
-    }
-    text += "\nno import with this ledger calls them, whatever its flags say\n";
-    if added.leads.is_empty() {
-        return text;
-    }
-    let people = match added.people() {
-        1 => "1 of these people is a lead already, and may be".to_owned(),
-        many => format!(
-            "{} of these people are leads already, and may be",
-            grouped(many)
+/// The column of the lists that leads were sent with, where [`added`] shows them.
+pub const SENT_WITH: usize = 4;
+
+/// What was added, and which leads these people are already, with the names of the campaign and of the
+/// list that it was sent with.
+pub fn added(added: &Added, names: &dyn Fn(&LeadAt) -> (String, String)) -> Vec<Block> {
+    let known = added.known;
+    let already = match known {
+        0 => Text::default(),
+        _ => text!(
+            "; {known:} {known?was:were} on it already{, and {known?stays as it was:stay as they were}|}",
+            known
         ),
     };
-    text +=
-        &format!("\n{people} called all the same, unless the lead is removed at the service:\n\n");
-    let mut table = table(["number", "campaign", "lead", "run", "service"]);
-    // Numbers and ids are copied from here, so no cell is wrapped.
-    table.set_content_arrangement(ContentArrangement::Disabled);
-    for lead in added.leads.iter().take(MAX_LEADS) {
-        let name = added.campaign(lead);
-        table.add_row([
-            lead.record.number.to_string(),
-            match name {
-                Some(name) => format!("{} {}", lead.record.campaign, printable(name)),
-                None => lead.record.campaign.to_string(),
-            },
+    let mut blocks = vec![
+        Block::Title(text!(
+            "{numbers:number} added{ to the do-not-call list|}{already}",
+            numbers = added.added,
+            already
+        )),
+        Block::Title(text!(
+            "{no import with this ledger calls them, whatever its flags say|}"
+        )),
+    ];
+    if added.leads.is_empty() {
+        return blocks;
+    }
+    blocks.push(Block::Note(text!(
+        "{people:} of these people {people?is a lead:are leads} already, and may be called all the same, unless the lead is removed {at the service|in the calling service}:",
+        people = added.people()
+    )));
+    let shown = added.leads.iter().take(MAX_LEADS);
+    let rows = shown.map(|lead| {
+        let (campaign, list) = names(lead);
+        let number = lead.record.number.to_string();
+        let run = lead.record.run.to_string();
+        let cells = [
+            number,
+            campaign,
             lead_id(lead),
-            lead.record.run.to_string(),
-            printable(&lead.service).into_owned(),
-        ]);
+            run,
+            list,
+            lead.service.clone(),
+        ];
+        cells.map(Text::said).into()
+    });
+    let columns = [
+        text!("number"),
+        text!("campaign"),
+        text!("{lead|}"),
+        text!("{run|}"),
+        text!("{|sent with}"),
+        text!("{service|}"),
+    ];
+    let left = added.leads.len().saturating_sub(MAX_LEADS);
+    blocks.push(Block::Table(Table {
+        // Numbers and ids are copied from here, so no cell is wrapped.
+        columns: columns.map(|name| Column::new(name, Form::Line)).into(),
+        rows: rows.collect(),
+        rest: match left {
+            0 => Text::default(),
+            left => text!(
+                "… and {left:} more{; `--format json` lists them all|}",
+                left
+            ),
+        },
+        ..Table::default()
+    }));
+    blocks.push(Block::Paragraph(text!(
+        "{remove them in the service's own screens; `leadload runs undo RUN` removes all leads of a run|}"
+    )));
+    blocks
+}
+
+/// A campaign by its id, and its name where an import has named it.
+pub fn campaign_of(added: &Added, lead: &LeadAt) -> String {
+    let id = lead.record.campaign;
+    match added.campaign(lead) {
+        Some(name) => format!("{id} {name}"),
+        None => id.to_string(),
     }
-    text += &lines(&table);
-    if let Some(more) = added
-        .leads
-        .len()
-        .checked_sub(MAX_LEADS)
-        .filter(|more| *more > 0)
-    {
-        text += &format!(
-            "… and {} more; `--format json` lists them all\n",
-            grouped(more as u64)
-        );
-    }
-    text + "\nremove them in the service's own screens; `leadload runs undo RUN` removes all leads of a run\n"
 }
 
 fn lead_id(lead: &LeadAt) -> String {
@@ -99,38 +125,51 @@ pub fn added_json(added: &Added) -> String {
     }))
 }
 
-pub fn removed_text(removed: u64, unknown: u64) -> String {
-    let mut text = format!(
-        "{} taken off the do-not-call list",
-        counted(removed, "number")
-    );
-    if unknown > 0 {
-        text += &format!("; {} {} not on it", grouped(unknown), was(unknown));
-    }
+pub fn removed(removed: u64, unknown: u64) -> Vec<Block> {
+    let others = match unknown {
+        0 => Text::default(),
+        _ => text!("; {unknown:} {unknown?was:were} not on it", unknown),
+    };
+    let mut blocks = vec![Block::Title(text!(
+        "{removed:number} taken off the do-not-call list{others}",
+        removed,
+        others
+    ))];
     if removed > 0 {
-        text += "\nimports call these people again; one that is being sent does so from its next start on";
+        blocks.push(Block::Title(text!(
+            "imports call these people again; one that is being sent does so from its next start on"
+        )));
     }
-    text + "\n"
+    blocks
 }
 
 pub fn removed_json(removed: u64, unknown: u64) -> String {
     line(&json!({ "removed": removed, "not_on_it": unknown }))
 }
 
-pub fn suppressed_text(list: &[Suppressed]) -> String {
+pub fn suppressed(list: &[Suppressed]) -> Block {
     if list.is_empty() {
-        return "the do-not-call list is empty; `leadload suppress add` puts numbers on it\n"
-            .into();
+        return Block::Title(terminal_text!(
+            "the do-not-call list is empty; `leadload suppress add` puts numbers on it"
+        ));
     }
-    let mut table = table(["number", "since", "reason"]);
-    for entry in list {
-        table.add_row([
-            entry.number.to_string(),
-            entry.added_at.strftime("%Y-%m-%d").to_string(),
-            printable(entry.reason.as_deref().unwrap_or_default()).into_owned(),
-        ]);
-    }
-    lines(&table)
+    let rows = list.iter().map(|entry| {
+        let since = entry.added_at.strftime("%Y-%m-%d").to_string();
+        let reason = entry.reason.clone().unwrap_or_default();
+        [entry.number.to_string(), since, reason]
+            .map(Text::said)
+            .into()
+    });
+    Block::Table(Table {
+        columns: [
+            Column::new(text!("number"), Form::Line),
+            Column::new(text!("since"), Form::Line),
+            Column::new(text!("reason"), Form::Words),
+        ]
+        .into(),
+        rows: rows.collect(),
+        ..Table::default()
+    })
 }
 
 pub fn suppressed_json(list: &[Suppressed]) -> String {

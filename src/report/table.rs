@@ -2,25 +2,23 @@
 
 use comfy_table::presets::NOTHING;
 use comfy_table::{ContentArrangement, Row, Table};
-use console::Term;
 
-use super::width::size_of;
-
-/// A table for standard output.
-pub(super) fn table(header: impl Into<Row>) -> Table {
-    table_on(&Term::stdout(), header)
-}
-
-/// A table that is no wider than this terminal, if it is one.
-pub(super) fn table_on(terminal: &Term, header: impl Into<Row>) -> Table {
+/// A table that is no wider than this, if there is a limit.
+pub(super) fn plain_table(width: Option<usize>) -> Table {
     let mut table = Table::new();
     table
         .load_style(NOTHING)
-        .set_content_arrangement(ContentArrangement::Dynamic)
-        .set_header(header);
-    if terminal.is_term() {
-        table.set_width(size_of(terminal).1);
+        .set_content_arrangement(ContentArrangement::Dynamic);
+    if let Some(width) = width {
+        table.set_width(u16::try_from(width).unwrap_or(u16::MAX));
     }
+    table
+}
+
+/// A table whose cells are in one line each, however wide it gets.
+pub(super) fn unbroken(header: impl Into<Row>) -> Table {
+    let mut table = plain_table(None);
+    table.set_header(header);
     table
 }
 

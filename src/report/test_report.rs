@@ -3,19 +3,18 @@
 //! Rule: only the last three digits of the number are
 //! shown, both in our words and in the service's.
 
-use std::fmt::{self, Write};
-
 use super::CampaignNames;
 use super::advice::{TRIAL, meaning};
+use super::block::Block;
 use super::campaigns::{status, with_id};
 use super::json::{line, summary};
 use super::outcome::Outcome;
-use super::width::written;
 use crate::campaign::Campaign;
 use crate::lead::{RowOutcome, Status};
 use crate::ledger::Claim;
+use crate::message::Text;
 use crate::phone::{LineKind, NumberKind, PhoneNumber};
-use crate::text::{listed, printable, without_numbers};
+use crate::text::without_numbers;
 
 #[derive(Debug)]
 pub struct TestReport<'a> {
@@ -29,8 +28,11 @@ pub struct TestReport<'a> {
 }
 
 impl TestReport<'_> {
-    pub fn text(&self) -> String {
-        written(|text| self.write(text))
+    /// What became of it.
+    pub fn blocks(&self) -> Vec<Block> {
+        let campaign = CampaignNames::listed(self.campaigns).shown(self.claim.campaign);
+        let title = text!("Test lead in campaign {campaign}", campaign);
+        vec![Block::Title(title), Block::List(self.lines())]
     }
 
     /// The summary, with what the service said about the lead.
@@ -43,72 +45,68 @@ impl TestReport<'_> {
         line(&summary)
     }
 
-    fn write(&self, text: &mut String) -> fmt::Result {
-        let Claim {
-            file,
-            line: at,
-            campaign,
-            number,
-            ..
-        } = self.claim;
-        let input = self.outcome.inputs.get(*file).copied().unwrap_or_default();
-        let variables = if self.variables.is_empty() {
-            "without variables".to_owned()
-        } else {
-            format!("with {}", listed(self.variables))
+    fn lines(&self) -> Vec<Text> {
+        let Claim { file, line, .. } = self.claim;
+        let variables = match self.variables {
+            [] => text!("without variables"),
+            variables => text!("with {variables}", variables = variables.to_vec()),
         };
-        let named = CampaignNames::listed(self.campaigns).shown(*campaign);
-        writeln!(
-            text,
-            "Test lead in campaign {named}\n  to {}\n  from line {at} of {}, {variables}",
-            understood(*number),
-            printable(input)
-        )?;
+        let mut lines = vec![
+            text!("to {number}", number = understood(self.claim.number)),
+            terminal_text!(
+                "from line {line} of {input}, {variables}",
+                line = *line,
+                input = self.outcome.input(*file),
+                variables
+            ),
+        ];
         let Some(answer) = self.answer else {
-            return writeln!(text, "  not made");
+            lines.push(text!("not made"));
+            return lines;
         };
         let what = match answer.status {
             // The usual meaning is about numbers of the list.
-            Status::Duplicate => "the campaign had the number already, and made no second lead",
+            Status::Duplicate => {
+                template!("the campaign had the number already, and made no second lead")
+            }
             other => meaning(other),
         };
-        writeln!(text, "  {}: {what}", answer.status)?;
-        if let Some(lead_id) = &answer.lead_id {
-            writeln!(text, "  lead id {}", printable(lead_id))?;
-        }
-        if let Some(error) = &answer.error {
-            writeln!(
-                text,
-                "  {}",
-                printable(&without_numbers(&error.to_string()))
-            )?;
-        }
+        let status = answer.status.as_str();
+        lines.push(text!("{status}: {what}", status, what));
+        let lead_id = answer.lead_id.iter();
+        lines.extend(lead_id.map(|lead_id| text!("lead id {lead_id}", lead_id)));
+        let said = answer.error.iter();
+        lines.extend(said.map(|said| Text::said(without_numbers(&said.to_string()))));
         match self.outcome.sandbox {
-            true => writeln!(text, "  {TRIAL}"),
-            false if answer.status == Status::Created => {
-                writeln!(text, "  {}", self.will_it_ring())
-            }
-            false => Ok(()),
+            true => lines.push(Text::terminal(TRIAL)),
+            false if answer.status == Status::Created => lines.push(self.will_it_ring()),
+            false => {}
         }
+        lines
     }
 
     /// Whether the phone will ring, as far as the campaign's state shows it.
-    fn will_it_ring(&self) -> String {
+    fn will_it_ring(&self) -> Text {
         let campaign = with_id(self.campaigns, self.claim.campaign);
         match campaign.and_then(|campaign| Some((campaign, status(campaign)?))) {
             Some((campaign, status)) if campaign.is_active() => {
-                format!("The campaign is {status}: the service may call at once.")
+                text!(
+                    "The campaign is {status}: the service may call at once.",
+                    status
+                )
             }
             Some((_, status)) => {
-                format!("The campaign is {status}: it calls no one until it is started.")
+                text!(
+                    "The campaign is {status}: it calls no one until it is started.",
+                    status
+                )
             }
-            None => NOT_KNOWN.to_owned(),
+            None => text!(
+                "It is not known whether the campaign is calling: if no call comes, look at its state."
+            ),
         }
     }
 }
-
-const NOT_KNOWN: &str =
-    "It is not known whether the campaign is calling: if no call comes, look at its state.";
 
 /// How the number was understood, without the number itself.
 fn understood(number: PhoneNumber) -> String {

@@ -2,14 +2,7 @@
 //!
 //! Rule: no word is cut. Widths are in characters.
 
-use std::fmt::{self, Write};
-
 use console::Term;
-
-use crate::text::printable;
-
-/// How far the text of a line is indented.
-const INDENT: usize = 13;
 
 /// The assumed size of a terminal that does not report its size.
 const USUAL_LINES: u16 = 24;
@@ -17,12 +10,19 @@ const USUAL_COLUMNS: u16 = 80;
 
 /// The maximum length of a line, in characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Width(usize);
+pub struct Width {
+    text: usize,
+    /// Of a table; `None` where it is not shown on a terminal.
+    table: Option<usize>,
+}
 
 impl Default for Width {
     /// A line of a classic terminal with 80 columns, without the last one.
     fn default() -> Width {
-        Width(79)
+        Width {
+            text: 79,
+            table: None,
+        }
     }
 }
 
@@ -36,13 +36,38 @@ impl Width {
     }
 
     fn of(term: &Term) -> Width {
-        let Width(most) = Width::default();
-        // Some terminals begin a new line after the last column.
-        Width(usize::from(size_of(term).1 - 1).min(most))
+        let columns = usize::from(size_of(term).1);
+        let width = Width::of_columns(columns);
+        Width {
+            table: width.table.filter(|_| term.is_term()),
+            ..width
+        }
     }
 
+    /// Of a terminal with so many columns.
+    pub(super) fn of_columns(columns: usize) -> Width {
+        Width {
+            // Some terminals begin a new line after the last column.
+            text: columns.saturating_sub(1).min(Width::default().text),
+            table: Some(columns),
+        }
+    }
+
+    /// As much less.
+    #[must_use]
     pub fn less(self, room: usize) -> Width {
-        Width(self.0.saturating_sub(room))
+        Width {
+            text: self.text.saturating_sub(room),
+            ..self
+        }
+    }
+
+    pub(super) fn columns(self) -> usize {
+        self.text
+    }
+
+    pub(super) fn table(self) -> Option<usize> {
+        self.table
     }
 }
 
@@ -53,28 +78,8 @@ pub(super) fn size_of(term: &Term) -> (u16, u16) {
     (known(lines, USUAL_LINES), known(columns, USUAL_COLUMNS))
 }
 
-/// Lines with a label and a text. The text is indented in every line.
-pub(super) fn labelled(lines: &[(&str, String)], Width(width): Width) -> String {
-    let mut text = String::new();
-    for (what, found) in lines {
-        let mut what = *what;
-        for line in wrapped(width.saturating_sub(INDENT), printable(found).split(' ')) {
-            let _ = writeln!(text, "  {what:<label$}{line}", label = INDENT - 2);
-            what = "";
-        }
-    }
-    text
-}
-
-/// The text that `write` writes. Writing to a string does not fail.
-pub(super) fn written(write: impl FnOnce(&mut String) -> fmt::Result) -> String {
-    let mut text = String::new();
-    let _ = write(&mut text);
-    text
-}
-
-pub fn paragraph(found: &str, Width(width): Width) -> String {
-    wrapped(width, found.split(' ')).join("\n")
+pub fn paragraph(found: &str, width: Width) -> String {
+    wrapped(width.text, found.split(' ')).join("\n")
 }
 
 /// The words, joined by spaces, in lines of at most `width`
@@ -102,20 +107,6 @@ mod tests {
 
     #[test]
     fn lines_are_broken_between_words_and_long_words_are_left_whole() {
-        let lines = [
-            ("campaign", "one two three four".to_owned()),
-            ("service", "http://service.example/ x".to_owned()),
-        ];
-        assert_eq!(
-            labelled(&lines, Width(22)),
-            "  campaign   one two\n             three\n             four\n  \
-             service    http://service.example/\n             x\n"
-        );
-        assert_eq!(paragraph("one two three", Width(8)), "one two\nthree");
-    }
-
-    #[test]
-    fn lines_are_broken_between_words() {
         let words = ["one", "two", "three"];
         assert_eq!(wrapped(9, words), ["one two", "three"]);
         assert_eq!(wrapped(7, words), ["one two", "three"]);

@@ -10,7 +10,7 @@ use super::reading::surveyed;
 use super::site::Site;
 use super::trouble::Trouble;
 use super::work;
-use crate::campaign::CampaignBook;
+use crate::campaign::{Campaign, CampaignBook};
 use crate::exit::Failure;
 use crate::import::campaign_list::{self, LookedUp};
 use crate::import::dry_run::{self, DryRun};
@@ -18,7 +18,7 @@ use crate::import::{Guards, Warnings, inputs, remember, service};
 use crate::intake::{Batch, Intake};
 use crate::lead::{ErrorCode, ListLabel, Status};
 use crate::message::Voice;
-use crate::report::{DoubtError, Estimate, Lookup, Preview, ToCorrect};
+use crate::report::{DoubtError, Estimate, Lookup, Overview, Preview, ToCorrect};
 use crate::results::{Completion, KnownOutputs, OutputError, OutputPaths, Writer};
 use crate::screen::are_many;
 use crate::settings::ImportSettings;
@@ -50,6 +50,19 @@ impl std::fmt::Debug for Checked {
 impl Checked {
     pub fn ready(&self) -> u64 {
         self.found.ready()
+    }
+
+    /// What would be sent, with these campaigns of the service.
+    pub fn overview<'a>(&'a self, campaigns: &'a [Campaign]) -> Overview<'a> {
+        Overview {
+            outcome: inputs::outcome(&self.settings, &self.intake, &self.found.tally, 0.0),
+            intake: &self.intake,
+            findings: &self.found.findings,
+            going_on: None,
+            campaigns: Some(campaigns),
+            service: self.settings.service.clone(),
+            estimate: self.estimate.clone(),
+        }
     }
 
     /// Rows that cannot be sent as they are.

@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use std::slice;
 use std::sync::Arc;
 
-use super::history::list_name;
 use super::job::{Job, JobId, JobRecord};
 use super::reading::ListFacts;
 use super::site::Site;
@@ -15,6 +14,7 @@ use crate::lead::{RunId, Status};
 use crate::ledger::{Ledger, RunRecord};
 use crate::options::{Given, Options};
 use crate::private_file;
+use crate::report::list_name;
 
 /// Gives a new list the settings of an earlier one, if there is one with the same columns. Returns
 /// whether the campaign and all settings are known, so that the list can be sent at once.

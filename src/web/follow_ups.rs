@@ -10,27 +10,23 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use jiff::Timestamp;
 use tokio::sync::{Notify, SemaphorePermit, mpsc};
 
-use super::history::list_name;
-use super::live::clock_after;
 use super::sending::SendState;
 use super::site::Site;
 use super::trouble::Trouble;
 use super::work;
 use crate::exit::{Failure, OrStopped, StoppedBy};
-use crate::follow_up::{Reconciled, Target, Undo, Wanted, reconcile};
-use crate::lead::{RunId, Status};
+use crate::follow_up::{Target, Undo, Wanted, reconcile};
+use crate::lead::RunId;
 use crate::ledger::{OutputKind, RunRecord};
 use crate::message::Message;
 use crate::options::Options;
 use crate::paths::is_same_place;
-use crate::report::age_unknown;
+use crate::report::{self, Block, age_unknown, list_name};
 use crate::results::UndoFile;
 use crate::settings::FollowUpSettings;
 use crate::signals::Interrupts;
-use crate::text::{counted, grouped};
 
 /// The latest work on each run since the start of the program.
 #[derive(Debug, Default)]
@@ -74,7 +70,7 @@ pub struct State {
     /// How many leads are older than the run, so that they stay.
     pub older: u64,
     /// What came of it, if it is over.
-    pub end: Option<Result<String, Trouble>>,
+    pub end: Option<Result<Vec<Block>, Trouble>>,
 }
 
 impl FollowUp {
@@ -156,11 +152,13 @@ pub fn begin(site: &Arc<Site>, run: &RunRecord, task: Task) {
     let run = run.clone();
     work::begin(
         async move || attempt(&of_site, &run, &for_work, stopped).await,
-        move |ended: Result<String, Failure>| {
+        move |ended: Result<Vec<Block>, Failure>| {
             show_what_is_known_now(&site, begun.run);
             begun.lock().end = Some(match ended {
                 Err(failure) if failure.stopped_by == StoppedBy::Signal => {
-                    Ok("Stopped. You can go on with it at any time.".to_owned())
+                    Ok(vec![Block::Paragraph(text!(
+                        "stopped; you can go on with it at any time"
+                    ))])
                 }
                 ended => ended.map_err(|failure| Trouble::of(&failure)),
             });
@@ -185,7 +183,7 @@ async fn attempt(
     run: &RunRecord,
     work: &FollowUp,
     stopped: mpsc::Receiver<()>,
-) -> Result<String, Failure> {
+) -> Result<Vec<Block>, Failure> {
     let mut interrupts = Interrupts::new(stopped);
     let opening = async {
         let turn = take_turn(site).await?;
@@ -209,7 +207,7 @@ async fn attempt(
         Work::LookUp(target) => {
             let show = |done, total| work.shows(done, total);
             let found = reconcile(&target, interrupts, show).await?;
-            let told = what_was_found(&found);
+            let told = report::reconciled(&found);
             found.stopped.map_or(Ok(told), Err)
         }
     }
@@ -254,7 +252,7 @@ async fn undo_leads(
     work: &FollowUp,
     (undo, agreed): (Undo, Agreed),
     interrupts: Interrupts,
-) -> Result<String, Failure> {
+) -> Result<Vec<Block>, Failure> {
     let (leads, older) = (undo.leads(), undo.older());
     work.lock().older = older;
     if older > agreed.older {
@@ -277,7 +275,10 @@ async fn undo_leads(
     let undone = undo.perform(place(site, run), interrupts, show).await?;
     match undone.stopped {
         Some(failure) => Err(failure),
-        None => Ok(age_unknown(undone.undated).unwrap_or_default()),
+        None => Ok(age_unknown(undone.undated)
+            .map(Block::Paragraph)
+            .into_iter()
+            .collect()),
     }
 }
 
@@ -295,30 +296,6 @@ fn place(site: &Site, run: &RunRecord) -> PathBuf {
     let mut places = [earlier, of_job].into_iter().flatten();
     let usable = places.find(|path| UndoFile::can_be_at(path));
     usable.unwrap_or(otherwise)
-}
-
-/// What became of rows that were looked up, in words.
-fn what_was_found(found: &Reconciled) -> String {
-    let rows = |status| found.counts.of(status);
-    let parts = [
-        (Status::Created, "arrived"),
-        (Status::Duplicate, "arrived, or were in the campaign before"),
-        (Status::Failed, "did not arrive and can be sent again"),
-        (Status::Uncertain, "still not sure"),
-    ];
-    let parts = parts.into_iter().filter(|(status, _)| rows(*status) > 0);
-    let parts: Vec<String> = parts
-        .map(|(status, what)| format!("{} {what}", grouped(rows(status))))
-        .collect();
-    let total = counted(found.counts.total(), "row");
-    let late = found.again_at.and_then(|at| {
-        let left = at.duration_since(Timestamp::now());
-        clock_after(left.try_into().unwrap_or_default())
-    });
-    let late = late.map_or_else(String::new, |time| {
-        format!(" The service may list new leads late: look again after {time}.")
-    });
-    format!("{total} looked up: {}.{late}", parts.join(", "))
 }
 
 fn busy() -> Failure {

@@ -15,11 +15,11 @@ use super::campaigns::Campaigns;
 use super::earlier::options_of_run;
 use super::files;
 use super::job::{Job, JobRecord};
-use super::layout::{FieldError, Screen, see_other, table_head};
+use super::layout::{FieldError, Screen, see_other};
 use super::sending;
 use super::server::FormFields;
+use super::site::Site;
 use super::steps::send::button;
-use super::times;
 use super::trouble::Trouble;
 use super::undo;
 use super::visit::{Answer, Visit};
@@ -28,9 +28,11 @@ use crate::exit::Failure;
 use crate::import::service;
 use crate::lead::{RunId, Status};
 use crate::ledger::{Ledger, LedgerError, OutputKind, RunRecord, RunState};
+use crate::message::Voice;
 use crate::options::{Declaration, Given, Options};
+use crate::report::{self, Html, list_name, times};
 use crate::results::{is_usual_place, locate_outputs};
-use crate::text::{counted, grouped, printable};
+use crate::text::{counted, printable};
 
 /// How many runs the list shows.
 const MAX_RUNS: usize = 200;
@@ -47,38 +49,24 @@ pub async fn show(visit: Visit) -> Response {
         true => "by everyone who shares this record",
         false => "from this computer",
     };
-    let columns = ["List", "Campaign", "When", "By", "Leads", "State", "Undo"];
-    let columns = columns
-        .into_iter()
-        .filter(|name| is_shared || *name != "By");
+    let runs: Vec<&RunRecord> = runs.iter().rev().take(MAX_RUNS).collect();
+    let table = report::runs(&runs, &|run| campaign(&visit.site, run), is_shared);
+    let html = Html {
+        cell: &|row, column, cell| match column {
+            0 => html! { a href=(visit.run_path(runs[row].run)) { (cell) } },
+            _ => cell,
+        },
+        last: Some(("Undo", &|row| {
+            undo::link(&visit, runs[row], Some(&list_name(runs[row])))
+        })),
+        ..Html::plain(Voice::Page)
+    };
     let screen = Screen {
         title: "History".into(),
         heading: "History".into(),
         help: format!("What was sent {who}, the latest first."),
         back: Some(visit.path("list")),
-        body: Some(html! {
-            @if runs.is_empty() { p { "Nothing has been sent yet." } }
-            @else {
-                div.scroll {
-                    table.history {
-                        (table_head(&columns.collect::<Vec<_>>()))
-                        tbody {
-                            @for run in runs.iter().rev().take(MAX_RUNS) {
-                                tr {
-                                    th scope="row" { a href=(visit.run_path(run.run)) { bdi { (list_name(run)) } } }
-                                    td { bdi { (campaign(&visit, run)) } }
-                                    td { (times::day(run.began_at)) }
-                                    @if is_shared { td { bdi { (printable(&run.people())) } } }
-                                    td.number { (grouped(run.counts.of(Status::Created))) }
-                                    td { (state(run)) }
-                                    td { (undo::link(&visit, run, Some(&list_name(run)))) }
-                                }
-                            }
-                        }
-                    }
-                }
-            }
-        }),
+        body: Some(html.blocks(&[table])),
         ..Screen::default()
     };
     screen.respond(&visit)
@@ -145,19 +133,6 @@ pub async fn read<T: Send + 'static>(
     reading.await.map_err(|failure| Trouble::of(&failure))
 }
 
-pub fn list_name(run: &RunRecord) -> String {
-    let names = run.inputs.iter().filter_map(|input| input.name.as_deref());
-    let names = names.map(|name| FilePath::new(name).file_name().unwrap_or(name.as_ref()));
-    let names: Vec<_> = names
-        .map(|name| printable(&name.to_string_lossy()).into_owned())
-        .collect();
-    match &names[..] {
-        [] => format!("run {}", run.run),
-        [one] => one.clone(),
-        [one, others @ ..] => format!("{one} and {} more", others.len()),
-    }
-}
-
 /// When the list was sent, and by whom where several people share the ledger.
 pub fn when(visit: &Visit, run: &RunRecord) -> String {
     let day = times::day(run.began_at);
@@ -167,27 +142,16 @@ pub fn when(visit: &Visit, run: &RunRecord) -> String {
     }
 }
 
-pub fn campaign(visit: &Visit, run: &RunRecord) -> String {
+pub fn campaign(site: &Site, run: &RunRecord) -> String {
     let Some(options) = &run.options else {
         // It was pruned.
         return "–".to_owned();
     };
     match options.get("campaign").and_then(Value::as_str) {
         // Another service has other campaigns with the same numbers.
-        Some(chosen) if run.service != visit.site.service_name() => chosen.to_owned(),
-        Some(chosen) => visit.site.campaigns.name(chosen),
+        Some(chosen) if run.service != site.service_name() => chosen.to_owned(),
+        Some(chosen) => site.campaigns.name(chosen),
         None => "from a column".to_owned(),
-    }
-}
-
-fn state(run: &RunRecord) -> &'static str {
-    match run.state() {
-        RunState::Complete => "complete",
-        RunState::Undone if is_removed(run) => "removed again",
-        RunState::Undone => "removed in part",
-        RunState::AtWork => "being sent",
-        RunState::Stopped(_) => "stopped",
-        RunState::Killed => "broken off",
     }
 }
 
@@ -232,14 +196,11 @@ pub async fn show_run(visit: Visit, Path(id): Path<u64>) -> Answer {
             .map(|trouble| FieldError::of(trouble, None))
             .collect(),
         body: Some(html! {
-            @if let Some(told) = told.filter(|told| !told.is_empty()) { p.told role="status" { (told) } }
-            @if let Some(undo) = &run.undo { (undo::outcome(undo)) h2 { "When it was sent" } }
-            p.big { (counted(created, "lead")) }
-            dl.counts {
-                @for (status, rows) in run.counts.all().filter(|(_, rows)| *rows > 0) {
-                    div { dt { (words::status(status)) } dd { (grouped(rows)) } }
-                }
+            @if let Some(told) = told.filter(|told| !told.is_empty()) {
+                div.told role="status" { (Html::plain(Voice::Page).blocks(&told)) }
             }
+            p.big { (counted(created, "lead")) }
+            (Html::plain(Voice::Page).blocks(&report::run(&run, &campaign(&visit.site, &run))))
             (resume_form(&visit, &run, job.as_deref()))
             (look_up_form(&visit, &run))
             (downloads(&visit, &run, job.as_deref()))

@@ -17,7 +17,7 @@ use crate::intake::Intake;
 use crate::lead::{Counts, RunId, Status};
 use crate::ledger::Begun;
 use crate::message::{Message, Voice};
-use crate::report::{Advice, Listeners, Outcome, Outlook, stop_text};
+use crate::report::{Block, Listeners, Outcome, all_problems, stop_text};
 use crate::text::{counted, grouped};
 
 /// A run that is prepared, being sent, or over.
@@ -58,8 +58,8 @@ pub struct LiveOutcome {
     pub is_interrupted: bool,
     pub results: Option<PathBuf>,
     pub rejects: Option<PathBuf>,
-    /// What is wrong with rows that have not become leads, and how many these are.
-    pub problems: Vec<(&'static str, u64)>,
+    /// What is wrong with rows that have not become leads.
+    pub problems: Vec<Block>,
 }
 
 impl Live {
@@ -256,7 +256,6 @@ impl Observer for LiveObserver {
 impl LiveOutcome {
     fn of(outcome: &Outcome<'_>) -> LiveOutcome {
         let stop = outcome.stop.as_ref();
-        let problems = outcome.tally.problems().into_iter();
         LiveOutcome {
             is_complete: stop.is_none(),
             is_interrupted: stop.is_some_and(|stop| stop.is_interrupted() && stop.also.is_none()),
@@ -270,12 +269,7 @@ impl LiveOutcome {
             }),
             results: outcome.written.results.clone(),
             rejects: outcome.written.rejects_paths().next().map(Into::into),
-            problems: problems
-                .map(|(status, code, group)| {
-                    let advice = Advice::of(status, code, group, Outlook::after(outcome));
-                    (advice.title, group.rows)
-                })
-                .collect(),
+            problems: all_problems(outcome),
         }
     }
 }

@@ -49,7 +49,6 @@ mod site;
 mod steps;
 mod summary;
 mod test_call;
-mod times;
 mod trouble;
 mod undo;
 mod visit;

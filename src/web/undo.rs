@@ -6,13 +6,14 @@ use maud::{Markup, html};
 
 use super::campaigns::Campaigns;
 use super::follow_ups::{self, Agreed, FollowUp, Task};
-use super::history::{self, list_name};
+use super::history;
 use super::layout::{Screen, Shown, form, see_other};
 use super::server::FormFields;
 use super::steps::send::button;
 use super::visit::{Answer, Visit};
 use crate::lead::{CampaignId, Status};
-use crate::ledger::{RunRecord, RunState, UndoRecord, UndoRow, UndoStatus};
+use crate::ledger::{RunRecord, RunState, UndoRow};
+use crate::report::list_name;
 use crate::text::{counted, grouped};
 
 /// How many campaigns are named in the question.
@@ -232,47 +233,6 @@ pub async fn stop(
         work.stop();
     }
     Ok(see_other(&format!("{}/progress", visit.run_path(run.run))))
-}
-
-/// What became of the leads of a run that is undone.
-pub fn outcome(undo: &UndoRecord) -> Markup {
-    let counts = &undo.counts;
-    let unknown = counts.of(UndoStatus::Unknown);
-    let all = UndoStatus::ALL.map(|status| (words(status), counts.of(status)));
-    let left = ("not removed yet", counts.left);
-    let all: Vec<_> = all
-        .into_iter()
-        .chain([left])
-        .filter(|(_, rows)| *rows > 0)
-        .collect();
-    html! {
-        dl.counts {
-            @for (what, rows) in &all { div { dt { (what) } dd { (grouped(*rows)) } } }
-        }
-        @if counts.of(UndoStatus::Kept) > 0 {
-            p {
-                "A lead is still there if a call is under way: try again after a while. "
-                "It stays if it is older than this list, if an earlier one has added it too, or if it was changed in the calling service."
-            }
-        }
-        @if unknown > 0 {
-            p {
-                "Of " (counted(unknown, "row")) " it isn't sure that there is a lead, or that it came with this list. "
-                "Press “Undo” again after a while: they are looked up once more. If that changes nothing, look in the service's own screens."
-            }
-        }
-        @if counts.left > 0 { p { "Press “Undo” to remove the others too." } }
-        p { "Calls already made stay made." }
-    }
-}
-
-fn words(status: UndoStatus) -> &'static str {
-    match status {
-        UndoStatus::Undone => "removed from the campaign",
-        UndoStatus::Gone => "not there any more",
-        UndoStatus::Kept => "still in the campaign",
-        UndoStatus::Unknown => "not sure it is there",
-    }
 }
 
 /// The screen after work on this run has ended says so.

@@ -3,36 +3,8 @@
 use std::io::{self, ErrorKind};
 
 use super::server::upload::UploadError;
-use crate::lead::{ErrorCode, Status};
+use crate::lead::ErrorCode;
 use crate::message::{Text, Voice};
-use crate::text::grouped;
-
-/// What a status is called on the page.
-pub fn status(status: Status) -> &'static str {
-    match status {
-        Status::Created => "added to the campaign",
-        Status::Duplicate => "already in the campaign",
-        Status::Repeated => "twice in this list",
-        Status::AlreadyImported => "already sent",
-        Status::Excluded => "not among the rows to send",
-        Status::Suppressed => "on a do-not-call list",
-        Status::Invalid => "can't be sent",
-        Status::Rejected => "refused by the service",
-        Status::Failed => "not sent",
-        Status::Uncertain => "not sure it arrived",
-        Status::Ready => "ready to send",
-    }
-}
-
-/// Rows that are left out: `12 are on a do-not-call list.`
-pub fn left_out(of: Status, rows: u64) -> String {
-    let verb = match (of, rows) {
-        (Status::Invalid, _) => "",
-        (_, 1) => " is",
-        _ => " are",
-    };
-    format!("{}{verb} {}.", grouped(rows), status(of))
-}
 
 /// The setting that cures all rows with this problem: the step, and what the link says.
 pub fn cure(code: ErrorCode) -> Option<(&'static str, &'static str)> {

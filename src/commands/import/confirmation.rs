@@ -9,8 +9,7 @@ use crate::commands::ask::{Cancelled, Terminal, note};
 use crate::exit::Failure;
 use crate::import::dry_run::{self, DryRun};
 use crate::import::{Concern, Import, PlannedRun, Prepared, inputs};
-use crate::intake::GivenRegion;
-use crate::report::{Log, Overview, Width, console, opening_lines};
+use crate::report::{Log, Overview, Width, console, list_facts};
 
 impl Prepared {
     /// Shows how the inputs are read. If a user is at the terminal or the
@@ -28,9 +27,9 @@ impl Prepared {
                 "without a ledger the list of `leadload suppress` is not read, and leadload cannot prevent duplicates if this run is interrupted or repeated: only the service can refuse leads that it already has"
             );
         }
-        let (is_quiet, width) = (settings.options.log.is_quiet(), Width::of_stderr());
+        let is_quiet = settings.options.log.is_quiet();
         if !is_quiet {
-            console::note(&opening_lines(&self.import.intake, width, false));
+            console::tell(&list_facts(&self.import.intake, false));
         }
         let (reading, delivery) = (&settings.options.reading, &settings.options.delivery);
         let is_bounded = delivery.max_new.is_some() || reading.max_invalid.is_some();
@@ -47,10 +46,10 @@ impl Prepared {
         let overview = self.overview(&found)?;
         let asks = self.import.asks() && found.ready() > 0;
         if !is_quiet && let Some(planned) = &self.planned {
-            console::note(&planned.difference_lines(width));
+            console::tell(&planned.differences());
         }
         if asks || !is_quiet {
-            console::note(&overview.lines(width));
+            console::tell(&overview.blocks());
         }
         let rows = found.tally.counts.total();
         let agreed = self.ask(asks, &found, &overview, terminal).await;
@@ -101,11 +100,11 @@ impl Prepared {
         let known_rate = planned.map(PlannedRun::known_rate).transpose()?;
         Ok(Overview {
             outcome: inputs::outcome(settings, intake, &found.tally, 0.0),
+            intake,
             findings: &found.findings,
             going_on: planned.and_then(|planned| planned.predecessors.latest.going_on),
             campaigns: self.campaign_list.listed(),
             service: settings.service.clone(),
-            region: intake.region.as_ref().map(GivenRegion::in_sentence),
             estimate: found.estimate(&settings.rate, known_rate.flatten()),
         })
     }

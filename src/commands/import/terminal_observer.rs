@@ -9,8 +9,7 @@ use crate::import::{Observer, Prepared};
 use crate::ledger::Begun;
 use crate::options::Format;
 use crate::report::{
-    Listeners, Outcome, TRIAL, Width, console, destination_lines, json_summary, run_line,
-    text_summary,
+    Block, Listeners, Outcome, TRIAL, console, destination, json_summary, run_line, summary,
 };
 
 pub(super) struct TerminalObserver {
@@ -18,20 +17,22 @@ pub(super) struct TerminalObserver {
     /// Whether what would be sent was shown, with its destination.
     is_shown: bool,
     /// Where the leads go, and how the run differs from an earlier one.
-    destination: String,
+    destination: Vec<Block>,
     format: Format,
 }
 
 impl TerminalObserver {
     pub(super) fn new(prepared: &Prepared, is_shown: bool) -> TerminalObserver {
-        let width = Width::of_stderr();
         let planned = prepared.planned.as_ref();
         let options = &prepared.import.settings.options;
         TerminalObserver {
             is_quiet: options.log.is_quiet(),
             is_shown,
-            destination: planned.map_or_else(String::new, |planned| {
-                destination_lines(planned.options(), width) + &planned.difference_lines(width)
+            destination: planned.map_or_else(Vec::new, |planned| {
+                let destination = destination(planned.options());
+                std::iter::once(destination)
+                    .chain(planned.differences())
+                    .collect()
             }),
             format: options.output.format(),
         }
@@ -44,9 +45,12 @@ impl Observer for TerminalObserver {
             return;
         };
         match self.is_shown {
-            false => console::note(&(run_line(begun) + &self.destination)),
+            false => {
+                let line = std::iter::once(run_line(begun));
+                console::tell(&line.chain(self.destination.drain(..)).collect::<Vec<_>>());
+            }
             true if begun.continues => {}
-            true => console::note(&run_line(begun)),
+            true => console::tell(&[run_line(begun)]),
         }
     }
 
@@ -58,10 +62,9 @@ impl Observer for TerminalObserver {
             // In text form the summary says this itself.
             warn!(event = "warning", "{TRIAL}");
         }
-        let summary = match self.format {
-            Format::Text => text_summary(outcome),
-            Format::Json => json_summary(outcome),
-        };
-        outcome::report(outcome, self.format, || console::print(&summary))
+        outcome::report(outcome, self.format, || match self.format {
+            Format::Text => console::show(&summary(outcome)),
+            Format::Json => console::print(&json_summary(outcome)),
+        })
     }
 }

@@ -59,10 +59,10 @@ fn report(test: &TestLead, sent: TestSent, elapsed_s: f64) -> Result<ExitCode, F
         campaigns: test.campaign_list.listed().unwrap_or_default(),
         answer: answer.as_ref(),
     };
-    let text = match test.settings.options.output.format() {
-        Format::Text => report.text(),
-        Format::Json => report.json(),
+    let shown = match test.settings.options.output.format() {
+        Format::Text => console::show(&report.blocks()),
+        Format::Json => console::print(&report.json()),
     };
-    console::print(&text).stopped_by(StoppedBy::Disk)?;
+    shown.stopped_by(StoppedBy::Disk)?;
     Ok(outcome.exit_code)
 }

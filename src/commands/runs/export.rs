@@ -11,7 +11,7 @@ use crate::lead::{CampaignId, Counts, RunId};
 use crate::ledger::{ExportedRow, InputRecord, LedgerPlace, RunRecord, Selection};
 use crate::message::{Message, Text};
 use crate::options::Format;
-use crate::report::{console, export_json, export_text};
+use crate::report::{self, console, export_json};
 use crate::results::{
     MoreColumns, OutputError, OutputPaths, ResultsFile, ResultsLine, ResultsText, Written,
 };
@@ -50,7 +50,7 @@ pub(super) fn run(
         (counts, file.finish().map_err(not_written)?)
     };
     Ok(match layers.options().output.format() {
-        Format::Text => export_text(&counts, &written),
+        Format::Text => console::text_on_stdout(&report::export(&counts, &written)),
         Format::Json => export_json(&counts, &written),
     })
 }

@@ -19,9 +19,8 @@ use crate::ledger::{LedgerPlace, RunRecord, UndoStatus, this_user_here};
 use crate::message::{Message, Text};
 use crate::options::{Format, LogFormat, Options};
 use crate::report::{
-    Log, WHY_KEPT, age_unknown, console, count_bar, leads_to_remove, reconcile_failure_json,
-    reconciled_json, reconciled_text, undo_failure_json, undo_plan_json, undo_plan_text,
-    undone_json, undone_text,
+    self, Log, WHY_KEPT, age_unknown, console, count_bar, leads_to_remove, reconcile_failure_json,
+    reconciled_json, undo_failure_json, undo_plan, undo_plan_json, undone_json,
 };
 use crate::results::UndoFile;
 use crate::settings::{FollowUpSettings, Layers};
@@ -80,7 +79,7 @@ fn undo_run(
         let undo = terminal.or_interrupted(&mut interrupts, preparing).await?;
         if args.dry_run {
             let text = match format {
-                Format::Text => undo_plan_text(&undo),
+                Format::Text => console::text_on_stdout(&undo_plan(&undo)),
                 Format::Json => undo_plan_json(&undo),
             };
             console::print(&text).stopped_by(StoppedBy::Disk)?;
@@ -120,7 +119,7 @@ async fn perform(
     let undone = undone?;
     let elapsed_s = began.elapsed().as_secs_f64();
     let text = match options.output.format() {
-        Format::Text => undone_text(&undone),
+        Format::Text => console::text_on_stdout(&report::undone(&undone)),
         Format::Json => undone_json(&undone, elapsed_s),
     };
     // If that could not begin, there is nothing to show but why.
@@ -160,7 +159,7 @@ async fn confirm(undo: &Undo, terminal: &Terminal, log_format: LogFormat) -> Res
         1 => format!("1 lead stays: {WHY_KEPT}. "),
         kept => format!("{} stay: {WHY_KEPT}. ", counted(kept, "lead")),
     };
-    let unknown = age_unknown(undo.undated()).map_or_else(String::new, |why| why + ". ");
+    let unknown = age_unknown(undo.undated()).map_or_else(String::new, |why| format!("{why}. "));
     let run = &undo.target().run;
     let people = run.people();
     let question = format!(
@@ -214,7 +213,7 @@ fn reconcile_run(
         bar.finish_and_clear();
         let reconciled = reconciled?;
         let text = match options.output.format() {
-            Format::Text => reconciled_text(&reconciled),
+            Format::Text => console::text_on_stdout(&report::reconciled(&reconciled)),
             Format::Json => reconciled_json(&reconciled, began.elapsed().as_secs_f64()),
         };
         // If no row was looked up, there is nothing to show but why.

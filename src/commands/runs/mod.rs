@@ -17,7 +17,7 @@ use crate::lead::RunName;
 use crate::ledger::{Ledger, LedgerPlace, RunRecord, SenderLock};
 use crate::message::{Message, Text};
 use crate::options::Format;
-use crate::report::{Log, console, run_json, run_text, runs_json, runs_text};
+use crate::report::{self, Log, console, run_json, runs_json};
 use crate::results::locate_outputs;
 use crate::settings::{Layers, Origin, place_of};
 use crate::text::printable;
@@ -154,7 +154,10 @@ fn list(
             "no runs yet, since there is no ledger {}\n",
             printable(&ledger.to_string())
         ),
-        Format::Text => runs_text(&runs),
+        Format::Text => {
+            let runs: Vec<&RunRecord> = runs.iter().collect();
+            console::text_on_stdout(&[report::runs(&runs, &report::campaign, false)])
+        }
     })
 }
 
@@ -163,7 +166,7 @@ fn show(ledger: &LedgerPlace, run: RunArg, format: Format) -> Result<String, Fai
     let mut run = known.named(run)?.clone();
     locate_outputs(slice::from_mut(&mut run));
     Ok(match format {
-        Format::Text => run_text(&run),
+        Format::Text => console::text_on_stdout(&report::run(&run, &report::campaign(&run))),
         Format::Json => run_json(&run),
     })
 }

@@ -5,11 +5,11 @@ mod undo;
 
 use serde_json::{Value, json};
 
-pub use self::reconcile::{reconcile_failure_json, reconciled_json, reconciled_text};
-pub(super) use self::undo::write_undone;
+pub use self::reconcile::{reconcile_failure_json, reconciled, reconciled_json};
+pub(super) use self::undo::undone_before;
 pub use self::undo::{
-    WHY_KEPT, age_unknown, leads_to_remove, undo_failure_json, undo_plan_json, undo_plan_text,
-    undone_json, undone_text,
+    WHY_KEPT, age_unknown, leads_to_remove, undo_failure_json, undo_plan, undo_plan_json, undone,
+    undone_json,
 };
 use super::stop_text::{code_text, stop_text};
 use crate::exit::{ExitCode, Failure, StoppedBy};
@@ -56,7 +56,7 @@ fn unanswered(last: String) -> (Text, Text) {
 }
 
 /// What the objects of all commands that have ended, or failed, have in common.
-struct Outcome<'a> {
+struct FollowUpOutcome<'a> {
     run: Option<RunId>,
     stopped: Option<&'a Failure>,
     exit_code: ExitCode,
@@ -65,7 +65,7 @@ struct Outcome<'a> {
     elapsed_s: f64,
 }
 
-impl Outcome<'_> {
+impl FollowUpOutcome<'_> {
     fn json(&self) -> Value {
         json!({
             "run": self.run,
@@ -79,10 +79,14 @@ impl Outcome<'_> {
     }
 }
 
-impl<'a> Outcome<'a> {
+impl<'a> FollowUpOutcome<'a> {
     /// The command has failed. `run` is missing if it is not known.
-    fn failed(run: Option<&RunRecord>, failure: &'a Failure, elapsed_s: f64) -> Outcome<'a> {
-        Outcome {
+    fn failed(
+        run: Option<&RunRecord>,
+        failure: &'a Failure,
+        elapsed_s: f64,
+    ) -> FollowUpOutcome<'a> {
+        FollowUpOutcome {
             run: run.map(|run| run.run),
             stopped: Some(failure),
             exit_code: failure.stopped_by.exit_code(),

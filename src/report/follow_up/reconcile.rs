@@ -1,116 +1,154 @@
 //! What came of looking rows of a run up.
 
-use std::fmt::Write;
-
 use serde_json::{Value, json};
 
+use super::super::block::{Block, Count};
 use super::super::json::line;
-use super::Outcome;
+use super::FollowUpOutcome;
+use super::undo::listed;
 use crate::exit::Failure;
 use crate::follow_up::{Reconciled, Undecided};
-use crate::lead::Status;
+use crate::lead::{Counts, Status};
 use crate::ledger::RunRecord;
-use crate::text::{counted, grouped};
+use crate::message::Text;
 
-pub fn reconciled_text(reconciled: &Reconciled) -> String {
+pub fn reconciled(reconciled: &Reconciled) -> Vec<Block> {
     let counts = &reconciled.counts;
-    let run = reconciled.run;
-    let total = counts.total();
+    let (run, total) = (&reconciled.run.to_string(), counts.total());
     if total == 0 {
-        return format!("run {run} has no uncertain rows\n");
+        return vec![Block::Title(text!(
+            "{run {run} has|there are} no uncertain rows",
+            run
+        ))];
     }
-    let looked_up = match reconciled.looked_up {
-        all if all == total => String::new(),
-        some => format!("{} of ", grouped(some)),
+    let of = match reconciled.looked_up {
+        all if all == total => Text::default(),
+        some => text!("{some:} of ", some),
     };
-    let rows = counted(total, "row");
-    let mut text = format!("run {run}: {looked_up}{rows} looked up\n");
-    for (status, what) in [
-        (Status::Created, "found, and made by this run"),
-        (Status::Duplicate, "there, but not surely made by this run"),
-        (Status::Failed, "not there; they may be sent again"),
-        (Status::Uncertain, "still uncertain"),
-    ] {
-        let rows = counts.of(status);
-        if rows > 0 {
-            let _ = writeln!(text, "  {:9} {:>9}  {what}", status.as_str(), grouped(rows));
-        }
-    }
+    let mut blocks = vec![
+        Block::Title(text!(
+            "{run {run}: |}{of}{total:row} looked up",
+            run,
+            of,
+            total
+        )),
+        found(counts),
+    ];
     if reconciled.without_id > 0 {
-        let rows = grouped(reconciled.without_id);
-        let _ = writeln!(
-            text,
-            "\nStill without an id: {rows} of the duplicates. The same command looks them up again."
-        );
+        let rows = reconciled.without_id;
+        blocks.push(Block::Paragraph(terminal_text!(
+            "Still without an id: {rows:} of the duplicates. The same command looks them up again.",
+            rows
+        )));
     }
-    text += &why_uncertain(&reconciled.undecided);
+    blocks.extend(why_uncertain(&reconciled.undecided));
     if let Some(at) = reconciled.again_at {
-        let _ = writeln!(
-            text,
-            "\nThe service may list leads late. Run the same command again after {}.",
-            at.strftime("%Y-%m-%d %H:%M UTC")
-        );
+        blocks.push(Block::Paragraph(text!(
+            "The service may list {|new }leads late{. Run the same command again after {utc}.|; look again after {at}}",
+            utc = at.strftime("%Y-%m-%d %H:%M UTC").to_string(),
+            at
+        )));
     }
     if counts.of(Status::Duplicate) > 0 {
-        text += "\nA lead counts as made by this run only if the service's time for it says so.\n";
+        blocks.push(Block::Paragraph(text!(
+            "{A lead counts as made by this run only if the service's time for it says so.|}"
+        )));
     }
     if counts.of(Status::Failed) > 0 {
-        text += "\nThe import's own command sends the rows that are not there.\n";
+        blocks.push(Block::Paragraph(text!(
+            "{The import's own command sends the rows that are not there.|}"
+        )));
     }
-    text + &format!(
-        "\n`leadload runs export {run} --results FILE` writes all rows as they are known now.\n"
-    )
+    blocks.push(Block::Paragraph(text!(
+        "{`leadload runs export {run} --results FILE` writes all rows as they are known now.|}",
+        run
+    )));
+    blocks
+}
+
+fn found(counts: &Counts) -> Block {
+    let found = [
+        (
+            Status::Created,
+            template!("{created|arrived}"),
+            template!("{found, and made by this run|}"),
+        ),
+        (
+            Status::Duplicate,
+            template!("{duplicate|arrived, or were in the campaign before}"),
+            template!("{there, but not surely made by this run|}"),
+        ),
+        (
+            Status::Failed,
+            template!("{failed|did not arrive and can be sent again}"),
+            template!("{not there; they may be sent again|}"),
+        ),
+        (
+            Status::Uncertain,
+            template!("{uncertain|still not sure}"),
+            template!("{still uncertain|}"),
+        ),
+    ];
+    let found = found
+        .into_iter()
+        .filter(|(status, ..)| counts.of(*status) > 0);
+    let found = found.map(|(status, name, meaning)| Count::new(name, counts.of(status), meaning));
+    Block::Counts(found.collect())
 }
 
 /// Why rows are still uncertain, if it does not help to wait.
-fn why_uncertain(undecided: &Undecided) -> String {
-    let mut text = String::new();
-    for (rows, why) in [
+fn why_uncertain(undecided: &Undecided) -> Vec<Block> {
+    let why = [
         (
             undecided.unanswered,
-            "the service did not answer: run the same command again",
+            template!("the service did not answer: {again}"),
         ),
         (
             undecided.on_their_way,
-            "not looked up yet, since their requests may still be on their way: run the same command again in a few minutes",
+            template!(
+                "not looked up yet, since their requests may still be on their way: {again} in a few minutes"
+            ),
         ),
         (
             undecided.may_be_twice,
-            "not listed, but the run allows duplicates, so sending them again could make a second lead",
+            template!(
+                "not listed, but the run allows duplicates, so sending them again could make a second lead"
+            ),
         ),
         (
             undecided.elsewhere,
-            "not listed, but the run was sent with several tokens, so their leads may be in another account",
+            template!(
+                "not listed, but the run was sent with several tokens, so their leads may be in another account"
+            ),
         ),
         (
             undecided.time_unknown,
-            "not listed, but the ledger does not know when they were sent",
+            template!(
+                "not listed, but {the ledger does not know|it is not known} when they were sent"
+            ),
         ),
         (
             undecided.none_listed,
-            "not listed, but neither is the lead of this run in their campaign that was looked for",
+            template!(
+                "not listed, but neither is the lead of this run in their campaign that was looked for"
+            ),
         ),
         (
             undecided.number_unclear,
-            "listed without their calling codes, so these may be other people",
+            template!("listed without their calling codes, so these may be other people"),
         ),
-    ] {
-        if rows > 0 {
-            let _ = write!(text, "\n  {} {why}", grouped(rows));
-        }
-    }
-    if text.is_empty() {
-        return text;
-    }
-    text = format!("\nStill uncertain:{text}\n");
+    ];
+    let mut blocks = listed(text!("still uncertain"), why);
     if undecided.not_listed() > 0 {
-        text += "Look in the service's own screens for those that are not listed.\n";
+        blocks.push(Block::Paragraph(text!(
+            "Look in the service's own screens for those that are not listed."
+        )));
     }
-    text
+    blocks
 }
 
 pub fn reconciled_json(reconciled: &Reconciled, elapsed_s: f64) -> String {
-    let outcome = Outcome {
+    let outcome = FollowUpOutcome {
         run: Some(reconciled.run),
         stopped: reconciled.stopped.as_ref(),
         exit_code: reconciled.exit_code(),
@@ -125,14 +163,14 @@ pub fn reconciled_json(reconciled: &Reconciled, elapsed_s: f64) -> String {
     line(&object)
 }
 
-/// The same after a failure, with what the ledger knew of the run before.
+/// What is known after a failure, with what the ledger knew of the run before.
 pub fn reconcile_failure_json(
     run: Option<&RunRecord>,
     failure: &Failure,
     elapsed_s: f64,
 ) -> String {
     let uncertain = run.map_or(0, |run| run.counts.of(Status::Uncertain));
-    let mut object = Outcome::failed(run, failure, elapsed_s).json();
+    let mut object = FollowUpOutcome::failed(run, failure, elapsed_s).json();
     object["rows"] = uncertain.into();
     object["counts"] = found_counts(|status| match status {
         Status::Uncertain => uncertain,

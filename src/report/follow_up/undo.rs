@@ -1,26 +1,28 @@
 //! What came of undoing a run, or would come of it.
 
-use std::fmt::{self, Write};
+use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
+use super::super::block::{Block, Count, File};
 use super::super::json::{line, text};
-use super::super::runs_json::undo_counts;
-use super::Outcome;
+use super::super::runs_json::undo_counts as counts_json;
+use super::FollowUpOutcome;
 use crate::exit::Failure;
 use crate::follow_up::{OpenRows, Undo, Undone};
 use crate::ledger::{RunRecord, UndoCounts, UndoStatus};
+use crate::message::{Template, Text};
 use crate::text::{counted, grouped, printable};
 
 /// Why a lead of a run is kept, before the service was asked to remove it.
 pub const WHY_KEPT: &str = "older than the run, changed since, or made by an earlier run too";
 
 /// That so many leads that are removed may be older than the run, if there are some.
-pub fn age_unknown(leads: u64) -> Option<String> {
+pub fn age_unknown(leads: u64) -> Option<Text> {
     (leads > 0).then(|| {
-        format!(
-            "{} may have been there before: the service lists no exact times",
-            counted(leads, "lead")
+        text!(
+            "{leads:lead} may have been there before: the service lists no exact times",
+            leads
         )
     })
 }
@@ -52,32 +54,31 @@ pub fn leads_to_remove(undo: &Undo) -> String {
 }
 
 /// What would be done, if nothing is.
-pub fn undo_plan_text(undo: &Undo) -> String {
-    let mut text = format!("would remove {}\n", leads_to_remove(undo));
-    text.extend(age_unknown(undo.undated()).map(|why| why + "\n"));
-    if undo.leads() > 0 && !undo.target().is_own_token {
-        text += "with this token, which is not surely that of the run, only those that are listed with their numbers and times\n";
-    }
-    if undo.closes_run() {
-        text += "would close the run, so that its command does not go on with it\n";
-    }
+pub fn undo_plan(undo: &Undo) -> Vec<Block> {
     let counts = undo.counts();
-    let kept = format!("kept: {WHY_KEPT}");
-    for (status, what) in [
-        (UndoStatus::Undone, "removed already"),
-        (UndoStatus::Gone, "not there any more"),
-        (UndoStatus::Kept, &kept),
+    let without_token = undo.leads() > 0 && !undo.target().is_own_token;
+    let rows = [
+        (UndoStatus::Undone, text!("removed already")),
+        (UndoStatus::Gone, text!("not there any more")),
+        (UndoStatus::Kept, text!("kept: {why}", why = WHY_KEPT)),
         (
             UndoStatus::Unknown,
-            "unknown: it is not known whether this run has made a lead",
+            text!("unknown: it is not known whether this run has made a lead"),
         ),
-    ] {
-        let rows = counts.of(status);
-        if rows > 0 {
-            let _ = writeln!(text, "{}: {what}", counted(rows, "row"));
-        }
-    }
-    text + "nothing was removed\n"
+    ];
+    let rows = rows
+        .into_iter()
+        .filter(|(status, _)| counts.of(*status) > 0);
+    let rows =
+        rows.map(|(status, what)| text!("{rows:row}: {what}", rows = counts.of(status), what));
+    let removed = text!("would remove {leads}", leads = leads_to_remove(undo));
+    let lines = std::iter::once(removed)
+        .chain(age_unknown(undo.undated()))
+        .chain(without_token.then(|| terminal_text!("with this token, which is not surely that of the run, only those that are listed with their numbers and times")))
+        .chain(undo.closes_run().then(|| terminal_text!("would close the run, so that its command does not go on with it")))
+        .chain(rows)
+        .chain([text!("nothing was removed")]);
+    lines.map(Block::Title).collect()
 }
 
 pub fn undo_plan_json(undo: &Undo) -> String {
@@ -92,83 +93,128 @@ pub fn undo_plan_json(undo: &Undo) -> String {
         "stopped_by": null,
         "leads": undo.leads(),
         "campaigns": campaigns.collect::<Vec<Value>>(),
-        "counts": undo_counts(&undo.counts()),
+        "counts": counts_json(&undo.counts()),
         "requests": undo.target().client.requests(),
         "file": null,
         "error": null,
     }))
 }
 
-pub fn undone_text(undone: &Undone) -> String {
-    let counts = &undone.counts;
-    let run = undone.run;
-    let mut text = match undone.has_begun {
-        true => format!("run {run}:\n"),
-        false => format!("run {run} has no leads that can be removed, so nothing was changed\n"),
+pub fn undone(undone: &Undone) -> Vec<Block> {
+    let run = undone.run.to_string();
+    if !undone.has_begun {
+        let nothing = text!(
+            "run {run} has no leads that can be removed, so nothing was changed",
+            run
+        );
+        return vec![Block::Title(nothing)];
+    }
+    let mut blocks = vec![Block::Title(text!("run {run}:", run))];
+    blocks.push(undo_counts(&undone.counts));
+    blocks.extend(age_unknown(undone.undated).map(Block::Paragraph));
+    let file = |name, path: &PathBuf| File {
+        name,
+        path: path.display().to_string(),
+        remark: Text::default(),
     };
-    let _ = write_undone(&mut text, counts);
-    text.extend(age_unknown(undone.undated).map(|why| why + "\n"));
-    if let Some(file) = &undone.file {
-        let _ = writeln!(text, "\nFile: {}", printable(&file.display().to_string()));
-    }
-    for kept in &undone.kept {
-        let kept = kept.display().to_string();
-        let _ = writeln!(text, "An earlier file is kept as {}", printable(&kept));
-    }
-    text += &what_helps(&undone.open);
-    match undone.has_begun {
-        true => text + "\nCalls already made stay made.\n",
-        false => text,
-    }
+    let files = undone.file.iter().map(|path| file(text!("File"), path));
+    let kept = undone.kept.iter();
+    let kept = kept.map(|path| file(text!("An earlier file is kept as"), path));
+    blocks.push(Block::Files(files.chain(kept).collect()));
+    blocks.extend(what_helps(&undone.open));
+    blocks.push(Block::Paragraph(CALLS.into()));
+    blocks
 }
 
+const CALLS: Template = template!("Calls already made stay made.");
+
 /// What became of the rows of a run that is undone.
-pub fn write_undone(text: &mut String, counts: &UndoCounts) -> fmt::Result {
+fn undo_counts(counts: &UndoCounts) -> Block {
     let of_status = UndoStatus::ALL.map(|status| (status.as_str(), counts.of(status)));
-    for (word, rows) in of_status.into_iter().chain([("left", counts.left)]) {
-        let meaning = match word {
-            "undone" => "removed from the service",
-            "gone" => "not there any more",
-            "kept" => "still there; the file says why",
-            "unknown" => "not known whether a lead of this run is there",
-            _ => "not removed yet",
+    let all = of_status.into_iter().chain([("left", counts.left)]);
+    let all = all.filter(|(_, rows)| *rows > 0).map(|(word, rows)| {
+        let (name, meaning) = match word {
+            "undone" => (
+                template!("{undone|removed from the campaign}"),
+                template!("{removed from the service|}"),
+            ),
+            "gone" => (
+                template!("{gone|not there any more}"),
+                template!("{not there any more|}"),
+            ),
+            "kept" => (
+                template!("{kept|still in the campaign}"),
+                template!("{still there; the file says why|}"),
+            ),
+            "unknown" => (
+                template!("{unknown|not sure it is there}"),
+                template!("{not known whether a lead of this run is there|}"),
+            ),
+            _ => (
+                template!("{left|not removed yet}"),
+                template!("{not removed yet|}"),
+            ),
         };
-        if rows > 0 {
-            writeln!(text, "  {word:8} {:>9}  {meaning}", grouped(rows))?;
-        }
-    }
-    Ok(())
+        Count::new(name, rows, meaning)
+    });
+    Block::Counts(all.collect())
+}
+
+/// What is known of undoing a run, later.
+pub(in crate::report) fn undone_before(counts: &UndoCounts) -> Vec<Block> {
+    let unknown = counts.of(UndoStatus::Unknown);
+    let kept = (counts.of(UndoStatus::Kept) > 0).then(|| text!(
+        "{|a lead is still there if a call is under way: try again after a while; it stays if it is older than this list, if an earlier one has added it too, or if it was changed in the calling service}"
+    ));
+    let unknown = (unknown > 0).then(|| text!(
+        "{|of {unknown:row} it isn't sure that there is a lead, or that it came with this list; press “Undo” again after a while: they are looked up once more; if that changes nothing, look in the service's own screens}",
+        unknown
+    ));
+    let left = (counts.left > 0).then(|| text!("{|press “Undo” to remove the others too}"));
+    let said = [kept, unknown, left, Some(CALLS.into())]
+        .into_iter()
+        .flatten();
+    std::iter::once(undo_counts(counts))
+        .chain(said.map(Block::Paragraph))
+        .collect()
 }
 
 /// What can be done about leads that may still be there.
-fn what_helps(open: &OpenRows) -> String {
-    let mut text = String::new();
-    for (rows, hint) in [
+fn what_helps(open: &OpenRows) -> Vec<Block> {
+    let helps = [
         (
             open.again,
-            "refused by the service, or not answered: the same command asks again",
+            template!("refused by the service, or not answered: {again}"),
         ),
         (
             open.uncertain,
-            "uncertain: not listed by the service so far, or sent so recently that they may still arrive; the same command looks them up again",
+            template!(
+                "uncertain: not listed by the service so far, or sent so recently that they may still arrive; {again} to look them up"
+            ),
         ),
         (
             open.by_hand,
-            "not surely this run's, changed since, or without an id: the file says why; use the service's own screens",
+            template!(
+                "not surely this run's, changed since, or without an id: the file says why; use the service's own screens"
+            ),
         ),
-    ] {
-        if rows > 0 {
-            let _ = write!(text, "\n  {} {hint}", grouped(rows));
-        }
-    }
-    match text.is_empty() {
-        true => text,
-        false => format!("\nNot removed:{text}\n"),
+    ];
+    listed(text!("not removed"), helps)
+}
+
+/// Rows, each with why or what helps; nothing if there are none.
+pub(super) fn listed<const N: usize>(heading: Text, rows: [(u64, Template); N]) -> Vec<Block> {
+    let rows = rows.into_iter().filter(|(rows, _)| *rows > 0);
+    let rows = rows.map(|(rows, why)| text!("{rows:} {why}", rows, why));
+    let rows: Vec<Text> = rows.collect();
+    match rows.is_empty() {
+        true => Vec::new(),
+        false => vec![Block::Heading(heading), Block::List(rows)],
     }
 }
 
 pub fn undone_json(undone: &Undone, elapsed_s: f64) -> String {
-    let outcome = Outcome {
+    let outcome = FollowUpOutcome {
         run: Some(undone.run),
         stopped: undone.stopped.as_ref(),
         exit_code: undone.exit_code(),
@@ -177,12 +223,12 @@ pub fn undone_json(undone: &Undone, elapsed_s: f64) -> String {
     };
     let mut object = outcome.json();
     object["dry_run"] = false.into();
-    object["counts"] = undo_counts(&undone.counts);
+    object["counts"] = counts_json(&undone.counts);
     object["file"] = json!(undone.file.as_deref().map(text));
     line(&object)
 }
 
-/// The same after a failure, with what the ledger knew of the run before.
+/// What is known after a failure, with what the ledger knew of the run before.
 pub fn undo_failure_json(
     run: Option<&RunRecord>,
     failure: &Failure,
@@ -190,9 +236,9 @@ pub fn undo_failure_json(
     elapsed_s: f64,
 ) -> String {
     let before = run.and_then(|run| run.undo.as_ref());
-    let mut object = Outcome::failed(run, failure, elapsed_s).json();
+    let mut object = FollowUpOutcome::failed(run, failure, elapsed_s).json();
     object["dry_run"] = dry_run.into();
-    object["counts"] = undo_counts(&before.map(|undo| undo.counts).unwrap_or_default());
+    object["counts"] = counts_json(&before.map(|undo| undo.counts).unwrap_or_default());
     object["file"] = Value::Null;
     line(&object)
 }

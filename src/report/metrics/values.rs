@@ -69,7 +69,7 @@ impl MetricValues {
             ),
             (
                 "run_last_update_time_seconds",
-                "When these values were written.",
+                "When these figures were written.",
                 time(Some(seconds(self.updated))),
             ),
             (

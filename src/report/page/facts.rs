@@ -2,51 +2,67 @@
 
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
-use maud::{Markup, html};
 
-use super::prose::marked;
 use super::{Page, RunMode};
 use crate::campaign::CampaignChoice;
 use crate::intake::PlannedInput;
+use crate::message::Text;
+use crate::report::block::{Block, Fact};
 use crate::report::countries::{completed_with, country};
+use crate::report::list_facts::{do_not_call_lists, footer};
 use crate::report::summary::seconds;
-use crate::text::{counted, grouped};
+use crate::text::counted;
 
-pub(super) fn section(page: &Page<'_>, now: Timestamp, zone: &TimeZone) -> Markup {
-    let took = SignedDuration::try_from_secs_f64(page.outcome.elapsed_s).unwrap_or_default();
+pub(super) fn facts(page: &Page<'_>, now: Timestamp, zone: &TimeZone) -> Block {
+    let outcome = page.outcome;
+    let took = SignedDuration::try_from_secs_f64(outcome.elapsed_s).unwrap_or_default();
     let began = now.checked_sub(took).unwrap_or(now);
-    html! {
-        section {
-            h2 { "At a glance" }
-            dl.facts {
-                (moment("Began", began, zone))
-                (moment("Outcome", now, zone))
-                (fact("Took", html! { (seconds(page.outcome.elapsed_s)) }))
-                (files(page))
-                (countries(page))
-                (blank_rows(page))
-                (footers(page))
-                (lists(page))
-                (fact("Campaign", html! { bdi { (campaign(page)) } }))
-                @if let RunMode::Sent { service, goes_on } = &page.mode {
-                    (fact("Service", html! { bdi { (host(service)) } }))
-                    @if let Some(run) = page.outcome.run {
-                        (fact("Run", html! {
-                            (run)
-                            @if *goes_on { ", which continues what an earlier start has sent" }
-                        }))
-                    }
-                    (fact("Requests", html! {
-                        (grouped(page.outcome.requests)) " in this start, repeated ones included"
-                    }))
-                }
-            }
-        }
+    let notes = &outcome.list_notes;
+    let blank = (notes.blank_rows > 0).then(|| text!("{rows:}", rows = notes.blank_rows));
+    let footers = notes
+        .footers
+        .iter()
+        .map(|(file, line)| match outcome.inputs.len() {
+            1 => footer(line),
+            _ => footer(line).behind(format!("{},", outcome.input(*file))),
+        });
+    let mut facts = vec![
+        Fact::new(text!("began"), moment(began, zone)),
+        Fact::new(text!("ended"), moment(now, zone)),
+        Fact::new(text!("took"), Text::said(seconds(outcome.elapsed_s))),
+        Fact::of_lines(
+            text!("file{number?:s}", number = outcome.inputs.len()),
+            files(page),
+        ),
+        Fact::of_lines(text!("countries"), countries(page)),
+        Fact::of_lines(
+            text!("blank rows, not counted"),
+            blank.into_iter().collect(),
+        ),
+        Fact::of_lines(text!("below the list"), footers.collect()),
+        Fact::of_lines(text!("do not call"), do_not_call_lists(page.intake)),
+        Fact::new(text!("campaign"), Text::said(campaign(page))),
+    ];
+    if let RunMode::Sent { service, goes_on } = &page.mode {
+        facts.push(Fact::new(text!("service"), Text::said(host(service))));
+        facts.extend(outcome.run.map(|run| {
+            let goes_on = match goes_on {
+                true => text!(", which continues what an earlier start has sent"),
+                false => Text::default(),
+            };
+            Fact::new(
+                text!("run"),
+                text!("{run}{goes_on}", run = run.to_string(), goes_on),
+            )
+        }));
+        let requests = outcome.requests;
+        let requests = text!(
+            "{requests:} in this start, repeated ones included",
+            requests
+        );
+        facts.push(Fact::new(text!("requests"), requests));
     }
-}
-
-fn fact(name: &str, value: Markup) -> Markup {
-    html! { div { dt { (name) } dd { (value) } } }
+    Block::Facts(facts)
 }
 
 /// The service's address without the scheme, which only programs need.
@@ -54,82 +70,38 @@ fn host(service: &str) -> &str {
     service.split_once("://").map_or(service, |(_, host)| host)
 }
 
-fn moment(name: &str, time: Timestamp, zone: &TimeZone) -> Markup {
-    let machine = format!("{time:.0}");
+fn moment(time: Timestamp, zone: &TimeZone) -> Text {
     let zoned = time.to_zoned(zone.clone());
-    let shown = zoned.strftime("%-d %B %Y, %H:%M:%S (UTC%:z)");
-    fact(
-        name,
-        html! { time datetime=(machine) { (shown.to_string()) } },
-    )
+    Text::said(zoned.strftime("%-d %B %Y, %H:%M:%S (UTC%:z)").to_string())
 }
 
-/// A fact that is a list; nothing where it is empty.
-fn several(name: &str, items: &[Markup]) -> Markup {
-    let list = html! { ul { @for item in items { li { (item) } } } };
-    html! { @if !items.is_empty() { (fact(name, list)) } }
-}
-
-fn files(page: &Page<'_>) -> Markup {
+fn files(page: &Page<'_>) -> Vec<Text> {
     let inputs = &page.outcome.inputs;
-    let name = if inputs.len() == 1 { "File" } else { "Files" };
     let finished = match page.outcome.stop {
         Some(_) => " finished",
         None => "",
     };
-    let items = inputs.iter().zip(&page.outcome.tally.rows_by_file);
-    let items = items.map(|(input, rows)| {
+    let files = inputs.iter().zip(&page.outcome.tally.rows_by_file);
+    let files = files.map(|(input, rows)| {
         // With several inputs, the number of rows in each is not known.
         let rows = match inputs.len() {
             1 => page.outcome.rows_done(),
             _ => counted(*rows, "row"),
         };
-        html! { bdi { (input) } ", " (rows) (finished) }
+        text!("{input}, {rows}{finished}", input = *input, rows, finished)
     });
-    several(name, &items.collect::<Vec<_>>())
+    files.collect()
 }
 
 /// Where the countries of numbers without a country code came from.
-fn countries(page: &Page<'_>) -> Markup {
+fn countries(page: &Page<'_>) -> Vec<Text> {
     let inputs = page.intake.inputs.iter();
     let found = inputs.flat_map(|planned| {
         let completed = planned.evidence();
         let completed = completed.and_then(|evidence| completed_with(page.intake, evidence));
         [country(page.intake, planned), completed]
     });
-    let items = found
-        .flatten()
-        .map(|found| html! { bdi { (marked(&found)) } });
-    several("Countries", &items.collect::<Vec<_>>())
-}
-
-fn blank_rows(page: &Page<'_>) -> Markup {
-    match page.outcome.list_notes.blank_rows {
-        0 => html! {},
-        rows => fact("Blank rows, not counted", html! { (grouped(rows)) }),
-    }
-}
-
-fn footers(page: &Page<'_>) -> Markup {
-    let footers = page.outcome.list_notes.footers.iter();
-    let items = footers.map(|(file, line)| {
-        html! {
-            @if page.outcome.inputs.len() > 1 { bdi { (page.input(*file)) } ", " }
-            "line " (line.line) ", not a contact: " bdi { (line.text) }
-        }
-    });
-    several("Below the list", &items.collect::<Vec<_>>())
-}
-
-fn lists(page: &Page<'_>) -> Markup {
-    let lists = page.intake.suppression.lists.iter();
-    let items = lists.map(|list| {
-        html! { bdi { (list.input.name()) } ", " (counted(list.numbers.len() as u64, "number")) }
-    });
-    let kept = &page.intake.suppression.kept;
-    let numbers = || counted(kept.len() as u64, "number");
-    let kept = (!kept.is_empty()).then(|| html! { "the list that leadload keeps, " (numbers()) });
-    several("Do not call", &items.chain(kept).collect::<Vec<_>>())
+    found.flatten().collect()
 }
 
 /// The campaign as it was chosen, with its id if the rows have revealed it.

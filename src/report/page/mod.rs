@@ -15,12 +15,6 @@
 //! as the results do, so only the owner can read the file.
 
 mod facts;
-mod next;
-mod notes;
-mod problems;
-mod prose;
-mod tables;
-
 #[cfg(test)]
 mod tests;
 
@@ -28,17 +22,23 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-use self::prose::message;
-pub use self::prose::share;
 use super::advice::TRIAL;
+use super::block::{Block, Table};
+use super::check::{campaigns, columns};
 use super::estimate::Estimate;
+use super::examples::Examples;
+use super::findings::Lookup;
+use super::html::Html;
+use super::next::{after_check, explained, files, next};
 use super::outcome::Outcome;
+use super::problems::{MAX_PROBLEMS, left_out, problems};
+use super::rows::{by_country, rows};
 use super::stop_text::stop_text;
 use crate::campaign::CampaignChoice;
 use crate::intake::Intake;
 use crate::lead::Status;
+use crate::message::{Text, Voice};
 use crate::text::{counted, grouped, joined, printable_lines};
-pub use notes::PageNotes;
 
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'";
 
@@ -49,7 +49,7 @@ pub const STYLE: &str = include_str!("style.css");
 pub struct Page<'a> {
     pub outcome: &'a Outcome<'a>,
     pub intake: &'a Intake,
-    pub notes: &'a PageNotes,
+    pub notes: &'a Examples,
     /// The campaign that was chosen for rows without one of their own.
     pub campaign: Option<&'a CampaignChoice>,
     pub mode: RunMode<'a>,
@@ -85,13 +85,7 @@ impl Page<'_> {
                 body {
                     main {
                         (self.header())
-                        (facts::section(self, now, zone))
-                        (tables::rows(self))
-                        (problems::section(self))
-                        (problems::left_out(self))
-                        (tables::countries(self))
-                        (tables::columns(self))
-                        (next::section(self))
+                        (Html::plain(Voice::Terminal).blocks(&self.blocks(now, zone)))
                     }
                     footer {
                         p {
@@ -103,6 +97,53 @@ impl Page<'_> {
             }
         };
         printable_lines(&page.into_string()).into_owned()
+    }
+
+    fn blocks(&self, now: Timestamp, zone: &TimeZone) -> Vec<Block> {
+        let outcome = self.outcome;
+        let done = match self.is_check() {
+            true => Status::Ready,
+            false => Status::Created,
+        };
+        let mut blocks = vec![
+            Block::Heading(text!("at a glance")),
+            facts::facts(self, now, zone),
+            Block::Heading(text!("what became of the rows")),
+        ];
+        blocks.extend(rows(outcome.tally));
+        blocks.extend(campaigns(outcome, done, &Lookup::NotNeeded));
+        blocks.extend(by_country(&self.notes.kinds));
+        blocks.extend(problems(outcome, MAX_PROBLEMS, Some(self.notes)));
+        blocks.extend(left_out(outcome, Some(self.notes)));
+        blocks.push(Block::Heading(text!("columns")));
+        blocks.push(Block::Paragraph(text!(
+            "What the service learns about each person, and what stays here."
+        )));
+        blocks.extend(self.intake.inputs.iter().map(|input| {
+            let title = Text::said(input.input.name());
+            let columns = columns(input, self.is_check());
+            Block::Table(Table { title, ..columns })
+        }));
+        let files = files(outcome);
+        if !files.is_empty() {
+            blocks.push(Block::Heading(text!("files")));
+            blocks.extend(files);
+        }
+        blocks.push(Block::Heading(text!("what comes next")));
+        match &self.mode {
+            RunMode::Checked { estimate } => {
+                let ready = outcome.tally.counts.of(Status::Ready) > 0;
+                let estimate = estimate.filter(|_| ready).map(Estimate::text);
+                blocks.push(Block::List(
+                    after_check(outcome).into_iter().chain(estimate).collect(),
+                ));
+            }
+            RunMode::Sent { .. } => {
+                blocks.push(Block::List(explained(outcome)));
+                blocks.extend(next(outcome));
+            }
+        }
+        blocks
     }
 
     fn title(&self) -> String {
@@ -131,7 +172,7 @@ impl Page<'_> {
                     p.sentence { (self.sentence()) }
                     @if self.outcome.sandbox && !self.is_check() { p { (TRIAL) } }
                     @if let Some(stop) = &self.outcome.stop {
-                        div.words { (message(&stop_text(stop))) }
+                        div.words { (Html::plain(Voice::Terminal).message(&stop_text(stop))) }
                     }
                 }
             }
@@ -202,9 +243,5 @@ impl Page<'_> {
 
     fn is_check(&self) -> bool {
         matches!(self.mode, RunMode::Checked { .. })
-    }
-
-    fn input(&self, file: usize) -> &str {
-        self.outcome.inputs.get(file).copied().unwrap_or_default()
     }
 }

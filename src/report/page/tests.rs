@@ -14,8 +14,8 @@ use crate::lead::{ErrorCode, RowOutcome, RunId, Status};
 use crate::mapping::MappingSpec;
 use crate::message::Text;
 use crate::phone::{PhoneNumber, PhoneRules};
-use crate::report::ListNotes;
 use crate::report::Tally;
+use crate::report::{ListNotes, NextCommands};
 use crate::results::{Written, WrittenRejects};
 use crate::screen::SuppressionLists;
 use crate::source::{FormChoice, Input, RowBatch};
@@ -71,7 +71,7 @@ fn page_of_a_stopped_run_of(
 ) -> String {
     let folder = tempfile::tempdir().unwrap();
     let intake = intake(&folder, header);
-    let mut notes = PageNotes::new(&intake.inputs);
+    let mut notes = Examples::new(&intake.inputs);
     let mut tally = Tally::new(1);
     let rows = RowBatch::of_text(&[&["+447911000001", "a"], &[cell, "b"], &[cell, "c"]]);
     for (row, outcome) in rows.rows().zip(&outcomes(error)) {
@@ -87,8 +87,6 @@ fn page_of_a_stopped_run_of(
     }
     let command = ["leadload", "import", "leads.csv"].map(Into::into);
     let mut outcome = Outcome {
-        send_rejects_with: None,
-        look_up_with: None,
         campaign_names: Default::default(),
         list_notes: ListNotes::default(),
         run: Some(RunId(7)),
@@ -112,7 +110,10 @@ fn page_of_a_stopped_run_of(
         },
         sandbox: false,
         in_doubt: Default::default(),
-        continue_with: Some(CommandLine::of(&command)),
+        next: NextCommands {
+            continue_with: Some(CommandLine::of(&command)),
+            ..NextCommands::default()
+        },
     };
     change(&mut outcome);
     let page = Page {
@@ -156,7 +157,7 @@ fn a_stopped_run_is_described_in_words_and_local_time() {
         "The import stopped early. Until then: ",
         "of 3 rows, 1 became a lead and 2 need attention.",
         "<strong>What to do: </strong>more time",
-        "<time datetime=\"2026-11-22T01:30:00Z\">22 November 2026, 02:30:00 (UTC+01:00)</time>",
+        "<dt>Began</dt><dd><bdi>22 November 2026, 02:30:00 (UTC+01:00)</bdi></dd>",
         "1 min 5 s",
         "<dd><bdi>app.example.com</bdi></dd>",
         "The same command continues where this stopped:</p><pre><code>leadload import leads.csv</code></pre>",
@@ -175,7 +176,7 @@ fn a_stop_shows_the_total_of_rows_if_known() {
     );
     for said in [
         "Until then: 3 of 300 rows were finished; 1 became a lead and 2 need attention.",
-        "<bdi>leads.csv</bdi>, 3 of 300 rows finished",
+        "<bdi>leads.csv, 3 of 300 rows finished</bdi>",
     ] {
         assert!(page.contains(said), "{said}\n{page}");
     }
@@ -198,7 +199,7 @@ fn a_stop_without_a_ledger_explains_what_the_same_command_does() {
 fn after_a_stop_rejects_are_named_and_not_what_comes_next() {
     let page = page_of_a_stopped_run("phone,name", "x", "why");
     for said in [
-        "<bdi>leads.rejects.csv</bdi></dt><dd>the rows that ended badly so far</dd>",
+        "<dt>Rejects: <bdi>leads.rejects.csv</bdi></dt><dd>1 row</dd>",
         "Rows to fix can wait until then: when the whole list was read, the rejects file has all of them.",
     ] {
         assert!(page.contains(said), "{said}\n{page}");

@@ -6,15 +6,15 @@ use axum::Extension;
 use axum::extract::Request;
 use axum::response::Response;
 
-use super::{ChangeNotice, Filled, Forms, Lead, shown};
+use super::{ChangeNotice, Filled, Forms, shown};
 use crate::do_not_call::{self, Added, Named};
 use crate::exit::{Failure, OrStopped, StoppedBy};
 use crate::import::service;
-use crate::ledger::{Ledger, LedgerPlace, RunRecord};
+use crate::ledger::{LeadAt, Ledger, LedgerPlace, RunRecord};
 use crate::options::{Given, Options};
 use crate::phone::Region;
+use crate::report::{Block, added, list_name};
 use crate::settings::PhoneSettings;
-use crate::text::{counted, grouped, was};
 use crate::web::history;
 use crate::web::layout::{FieldError, see_other};
 use crate::web::server::{FormFields, upload};
@@ -142,14 +142,13 @@ async fn take_off(visit: &Visit, filled: &Filled) -> Result<ChangeNotice, Failur
         let numbers = do_not_call::numbers(&named, &settings)?;
         do_not_call::remove(&place, &numbers)
     });
-    let text = match removed.await? {
-        0 => "This number is not on the list.",
-        _ => "Removed. This number is called again from the next list on.",
+    let said = match removed.await? {
+        0 => text!("this number is not on the list"),
+        _ => text!("removed; this number is called again from the next list on"),
     };
     Ok(ChangeNotice {
-        text: text.to_owned(),
-        leads: Vec::new(),
-        people: 0,
+        blocks: vec![Block::Paragraph(said)],
+        runs: Vec::new(),
     })
 }
 
@@ -171,35 +170,22 @@ fn settings(site: &Site, filled: &Filled) -> Result<(LedgerPlace, PhoneSettings)
 }
 
 impl ChangeNotice {
-    fn of(site: &Site, added: &Added, runs: &[RunRecord]) -> ChangeNotice {
-        let mut text = format!("{} added.", counted(added.added, "number"));
-        if added.known > 0 {
-            let were = was(added.known);
-            text = format!(
-                "{text} {} {were} on the list already.",
-                grouped(added.known)
-            );
-        }
+    fn of(site: &Site, change: &Added, runs: &[RunRecord]) -> ChangeNotice {
         let service = site.service_name();
-        let leads = added.leads.iter().map(|lead| {
+        let names = |lead: &LeadAt| {
             let id = lead.record.campaign.to_string();
-            let mut runs = runs.iter();
-            let run = runs.find(|run| run.run == lead.record.run);
-            Lead {
-                number: lead.record.number.to_string(),
-                campaign: match added.campaign(lead) {
-                    Some(name) => name.to_owned(),
-                    None if lead.service == service => site.campaigns.name(&id),
-                    None => id,
-                },
-                run: lead.record.run,
-                list: run.map_or_else(|| format!("run {}", lead.record.run), history::list_name),
-            }
-        });
+            let campaign = match change.campaign(lead) {
+                Some(name) => name.to_owned(),
+                None if lead.service == service => site.campaigns.name(&id),
+                None => id,
+            };
+            let run = runs.iter().find(|run| run.run == lead.record.run);
+            let list = run.map_or_else(|| format!("run {}", lead.record.run), list_name);
+            (campaign, list)
+        };
         ChangeNotice {
-            text,
-            leads: leads.collect(),
-            people: added.people(),
+            blocks: added(change, &names),
+            runs: change.leads.iter().map(|lead| lead.record.run).collect(),
         }
     }
 }

@@ -13,15 +13,15 @@ use super::history;
 use super::layout::{FieldError, Screen, form, labelled, status_of, table_head, upload_form};
 use super::server::FormFields;
 use super::site::Site;
-use super::times;
 use super::trouble::Trouble;
 use super::visit::{Answer, Visit};
 use crate::lead::RunId;
 use crate::ledger::{Ledger, Suppressed};
+use crate::message::Voice;
 use crate::options::Options;
 use crate::phone::Region;
-use crate::report::suppressed_csv;
-use crate::text::{counted, grouped};
+use crate::report::{Block, Html, SENT_WITH, suppressed_csv, times};
+use crate::text::counted;
 
 const TITLE: &str = "Do not call";
 
@@ -31,19 +31,9 @@ const SHOWN: usize = 100;
 /// What a change has come to.
 #[derive(Debug)]
 pub struct ChangeNotice {
-    text: String,
-    /// The leads that people on the list are already.
-    leads: Vec<Lead>,
-    people: u64,
-}
-
-#[derive(Debug)]
-struct Lead {
-    number: String,
-    campaign: String,
-    run: RunId,
-    /// The list it was sent with.
-    list: String,
+    blocks: Vec<Block>,
+    /// The runs that have sent the leads that people on the list are already.
+    runs: Vec<RunId>,
 }
 
 /// What was filled in, if it could not be taken.
@@ -167,35 +157,15 @@ fn country_and_reason(filled: &Filled, country: [&str; 2], reason: [&str; 2]) ->
     }
 }
 
-fn what_was_done(visit: &Visit, told: &ChangeNotice) -> Markup {
-    let leads = told.leads.iter().take(SHOWN);
-    html! {
-        p.told role="status" { (told.text) }
-        @if told.people > 0 {
-            div.note {
-                p {
-                    @if told.people == 1 { "1 of these people is a lead already, and may be" }
-                    @else { (grouped(told.people)) " of these people are leads already, and may be" }
-                    " called all the same, unless the lead is removed in the calling service:"
-                }
-                div.scroll {
-                    table {
-                        (table_head(&["Number", "Campaign", "Sent with"]))
-                        tbody {
-                            @for lead in leads {
-                                tr {
-                                    th scope="row" { (lead.number) }
-                                    td { bdi { (lead.campaign) } }
-                                    td { a href=(visit.run_path(lead.run)) { bdi { (lead.list) } } }
-                                }
-                            }
-                        }
-                    }
-                }
-                @if told.leads.len() > SHOWN { p { "… and " (grouped((told.leads.len() - SHOWN) as u64)) " more." } }
-            }
-        }
-    }
+fn what_was_done(visit: &Visit, notice: &ChangeNotice) -> Markup {
+    let html = Html {
+        cell: &|row, column, cell| match column == SENT_WITH {
+            true => html! { a href=(visit.run_path(notice.runs[row])) { (cell) } },
+            false => cell,
+        },
+        ..Html::plain(Voice::Page)
+    };
+    html! { div.told role="status" { (html.blocks(&notice.blocks)) } }
 }
 
 fn numbers(visit: &Visit, list: &[Suppressed]) -> Markup {

@@ -13,6 +13,7 @@ use maud::{Markup, html};
 
 use super::{checked, facts, not_changed, screen};
 use crate::private_file;
+use crate::report::times;
 use crate::text::grouped;
 use crate::web::earlier;
 use crate::web::job::{Job, JobId, JobRecord, new_folder_in};
@@ -20,7 +21,6 @@ use crate::web::layout::{FieldError, Screen, labelled, see_other, status_of, upl
 use crate::web::reading::{self, ListFacts};
 use crate::web::reading_form;
 use crate::web::server::upload;
-use crate::web::times;
 use crate::web::trouble::{Question, Trouble};
 use crate::web::visit::{Answer, CurrentJob, Visit};
 use crate::web::words::{disk, upload_error};

@@ -13,9 +13,10 @@ use super::columns::next_step;
 use super::{checked, not_changed, screen, waiting};
 use crate::intake::PlannedInput;
 use crate::lead::ErrorCode;
-use crate::message::{Text, Voice, in_lines};
-use crate::report::{Advice, InDoubt, Outlook, RowToCorrect};
-use crate::text::{counted, grouped};
+use crate::message::{Text, Voice};
+use crate::report::block::{Block, Problem};
+use crate::report::{Html, InDoubt, Outlook, RowToCorrect, left_out_line, problem};
+use crate::text::grouped;
 use crate::web::checking::Checked;
 use crate::web::corrections::{self, CorrectState, Refused};
 use crate::web::job::Job;
@@ -148,7 +149,21 @@ fn groups(visit: &Visit, job: &Job, checked: &Checked) -> Markup {
         in_doubt: InDoubt::default(),
     };
     let tally = &checked.found.tally;
-    let left_out = tally.left_out();
+    let problems = tally.problems().into_iter().map(|(status, code, group)| {
+        let problem = problem(status, code, group, outlook, &[]);
+        let meaning = shortened(code, checked).unwrap_or(problem.meaning);
+        Block::Problem(Problem { meaning, ..problem })
+    });
+    let html = Html {
+        cure: &|code| {
+            html! {
+                @if let Some((step, text)) = cure(code) {
+                    p { a href=(visit.job_path(job.id, step)) { (text) } }
+                }
+            }
+        },
+        ..Html::plain(Voice::Page)
+    };
     html! {
         @if let Some(unclear) = checked.lookup.unclear() {
             article.problem {
@@ -158,47 +173,27 @@ fn groups(visit: &Visit, job: &Job, checked: &Checked) -> Markup {
                 p { a href=(visit.job_path(job.id, "campaign")) { "Choose one campaign for all rows" } }
             }
         }
-        @for (status, code, group) in tally.problems() {
-            @let advice = Advice::of(status, code, group, outlook);
-            article.problem {
-                h2 { (advice.title) ": " (counted(group.rows, "row")) }
-                p { (meaning(&advice, code, checked)) }
-                p.hint { (places(group.rows, &group.first.iter().map(|place| place.line).collect::<Vec<_>>())) }
-                @if let Some((step, text)) = cure(code) {
-                    p { a href=(visit.job_path(job.id, step)) { (text) } }
-                }
-                details {
-                    summary { "How to fix it" }
-                    ul.steps { @for step in advice.steps(Voice::Page) { li { (step) } } }
-                }
-            }
-        }
-        @for (status, _, group) in left_out {
-            p.left-out { (crate::web::words::left_out(status, group.rows)) }
+        (html.blocks(&problems.collect::<Vec<_>>()))
+        @for (status, _, group) in tally.left_out() {
+            p.left-out { (left_out_line(status, group.rows).words(Voice::Page)) }
         }
     }
 }
 
-/// What a kind of problem means. For numbers that Excel has shortened it shows one.
-fn meaning(advice: &Advice, code: ErrorCode, checked: &Checked) -> String {
+/// What it means that Excel has shortened numbers, with one of them.
+fn shortened(code: ErrorCode, checked: &Checked) -> Option<Text> {
     let is_shortened = |row: &&RowToCorrect| {
         row.code == ErrorCode::PhoneDamaged
             && row.cell().contains(['e', 'E'])
             && !row.cell().contains('#')
     };
-    let mut rows = checked.to_correct.rows.iter();
-    match rows.find(is_shortened) {
-        Some(row) if code == ErrorCode::PhoneDamaged => format!(
-            "Excel has shortened these phone numbers, like {}. The missing digits aren't in this file. Export it again and choose it here without opening it in Excel.",
-            row.cell().trim()
-        ),
-        _ => Text::from(advice.meaning).words(Voice::Page),
-    }
-}
-
-fn places(rows: u64, lines: &[u64]) -> String {
-    let lines: Vec<(usize, u64)> = lines.iter().map(|line| (0, *line)).collect();
-    in_lines(rows, &lines, &[]).words(Voice::Page)
+    let row = checked.to_correct.rows.iter().find(is_shortened)?;
+    (code == ErrorCode::PhoneDamaged).then(|| {
+        text!(
+            "Excel has shortened these phone numbers, like {cell}; the missing digits aren't in this file; export it again and choose it here without opening it in Excel",
+            cell = row.cell().trim()
+        )
+    })
 }
 
 /// The rows whose phone cell can be corrected here.

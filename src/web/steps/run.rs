@@ -13,6 +13,8 @@ use super::service::take_token;
 use crate::exit::StoppedBy;
 use crate::lead::Status;
 use crate::ledger::RunState;
+use crate::message::Voice;
+use crate::report::{self, Html};
 use crate::text::{counted, grouped, printable_lines};
 use crate::web::campaigns::Campaigns;
 use crate::web::history;
@@ -22,7 +24,6 @@ use crate::web::live::{LiveOutcome, LiveState};
 use crate::web::sending::{self, SendState};
 use crate::web::server::FormFields;
 use crate::web::visit::{Answer, CurrentJob, Visit};
-use crate::web::words;
 
 pub async fn show(visit: Visit, CurrentJob(job): CurrentJob) -> Answer {
     // The campaign is shown by its name.
@@ -166,11 +167,7 @@ fn numbers(live: &LiveState) -> Markup {
                 @if let Some(finish) = live.finish() { " It should finish about " (finish) "." }
             }
         }
-        dl.counts {
-            @for (status, rows) in live.counts.all().filter(|(_, rows)| *rows > 0) {
-                div { dt { (words::status(status)) } dd { (grouped(rows)) } }
-            }
-        }
+        (Html::plain(Voice::Page).blocks(&[report::counts(&live.counts)]))
     }
 }
 
@@ -195,10 +192,7 @@ fn after(visit: &Visit, job: &Job, live: &LiveState, end: &LiveOutcome) -> Marku
             }
             p { a href=(visit.job_path(job.id, "send")) { "Change the settings first" } }
         }
-        @if !end.problems.is_empty() {
-            h2 { "Not sent, or refused" }
-            ul { @for (title, rows) in &end.problems { li { (title) ": " (counted(*rows, "row")) } } }
-        }
+        (Html::plain(Voice::Page).blocks(&end.problems))
     }
 }
 

@@ -2,30 +2,27 @@
 
 use axum::Extension;
 use axum::response::Response;
-use jiff::Timestamp;
 use maud::{Markup, html};
 
 use super::campaign::ASKING;
 use super::{checked, not_changed, screen, waiting};
 use crate::campaign::Campaign;
 use crate::lead::Status;
-use crate::report::CampaignNames;
-use crate::source::Content;
+use crate::message::Voice;
+use crate::report::{Html, ListOnPage};
 use crate::text::{counted, grouped};
 use crate::web::campaigns::Campaigns;
 use crate::web::checking::Checked;
 use crate::web::column_form::file_names;
-use crate::web::job::{Job, JobRecord, JobState, NotChanged, untouched};
+use crate::web::job::{Job, JobState, NotChanged, untouched};
 use crate::web::layout::{FieldError, Screen, form, job_form, labelled, see_other, status_of};
 use crate::web::live::clock_after;
 use crate::web::notes;
 use crate::web::sending::{self, Confirmation, SendState};
 use crate::web::server::FormFields;
 use crate::web::test_call::{self, TestState};
-use crate::web::times;
 use crate::web::trouble::{Question, Trouble};
 use crate::web::visit::{Answer, CurrentJob, Visit};
-use crate::web::words;
 
 pub async fn show(visit: Visit, CurrentJob(job): CurrentJob) -> Answer {
     let to_step = |step| see_other(&visit.job_path(job.id, step));
@@ -91,7 +88,6 @@ fn shown(visit: &Visit, job: &Job, checked: &Checked, campaigns: &[Campaign]) ->
             @if let Some(from) = &record.taken_from { (taken_from(visit, job, from)) }
             (summary(visit, job, checked, campaigns))
             (notes::section(checked))
-            (at_once(checked, campaigns))
             (queue(visit, job))
             @if ready > 0 { (test_form(visit, job, told)) }
             (send_form(visit, job, ready, asks_again))
@@ -135,147 +131,27 @@ fn taken_from(visit: &Visit, job: &Job, from: &str) -> Markup {
 }
 
 fn summary(visit: &Visit, job: &Job, checked: &Checked, campaigns: &[Campaign]) -> Markup {
-    let change = |step: &str, what: &str| {
-        html! { a href=(visit.job_path(job.id, step)) { "Change" span.unseen { " " (what) } } }
-    };
     let record = job.record();
-    let mut lists = file_names(&checked.settings.given);
     let kept = checked.intake.suppression.kept.len() as u64;
-    if kept > 0 {
-        lists.push(format!(
-            "your own list “Do not call” ({})",
-            counted(kept, "number")
-        ));
-    }
-    html! {
-        dl.summary {
-            div { dt { "List" } dd {
-                bdi { (record.name) } ", "
-                @if let Some(sheet) = sheet(checked) { "sheet " bdi { (sheet) } ", " }
-                (counted(checked.found.tally.counts.total(), "row"))
-                (hidden_rows(checked))
-                @if record.is_corrected {
-                    ", with your corrections ("
-                    a href=(visit.job_path(job.id, "files/list")) download { "Download the corrected list" } ")"
-                }
-            } dd { (change("list", "the list")) } }
-            div { dt { "New leads" } dd { (grouped(checked.ready())) } dd { (change("problems", "the rows")) } }
-            div { dt { "Campaign" } dd { (targets(visit, &record, checked, campaigns)) } dd { (change("campaign", "the campaign")) } }
-            div { dt { "What the agent is told" } dd { (variables(checked)) } dd { (change("columns", "the columns")) } }
-            @if let Some(country) = countries(checked) {
-                div { dt { "Country" } dd { (country) } dd { (change("columns#country", "the country")) } }
-            }
-            div { dt { "Do-not-call lists" } dd { @if lists.is_empty() { "none" } @else { bdi { (lists.join(", ")) } } } dd { (change("columns#blocked", "the do-not-call lists")) } }
-            div { dt { "Left out" } dd { (left_out(checked)) } dd { (change("problems", "who is left out")) } }
-        }
-    }
-}
-
-/// The sheet that is sent, if the workbook has several.
-fn sheet(checked: &Checked) -> Option<&str> {
-    match &checked.intake.inputs.first()?.form.content {
-        Content::Sheet(sheet) => (sheet.names.len() > 1).then_some(&sheet.name),
-        Content::Text(_) => None,
-    }
-}
-
-/// What becomes of hidden rows, if there are some.
-fn hidden_rows(checked: &Checked) -> String {
-    let inputs = checked.intake.inputs.iter();
-    let mut hidden = inputs.filter(|planned| planned.counts.hidden > 0);
-    match hidden.next() {
-        None => String::new(),
-        Some(planned) if planned.mapping.skips_hidden => {
-            format!(" ({} hidden, left out)", grouped(planned.counts.hidden))
-        }
-        Some(planned) => format!(" ({} hidden, sent too)", grouped(planned.counts.hidden)),
-    }
-}
-
-/// The campaigns that leads go to, with their states.
-fn targets(visit: &Visit, record: &JobRecord, checked: &Checked, campaigns: &[Campaign]) -> Markup {
-    let names = CampaignNames::listed(campaigns);
-    let is_of_others = |name: &String| names.0.values().filter(|other| *other == name).count() > 1;
-    let by_campaign = checked.found.tally.by_campaign.iter();
-    let targets = by_campaign.map(|(id, counts)| (*id, counts.of(Status::Ready)));
-    let targets: Vec<_> = targets.filter(|(_, rows)| *rows > 0).collect();
-    let state = |id| {
-        let mut all = campaigns.iter();
-        let found = all.find(|campaign| campaign.lead_campaign().ok() == Some(id));
-        found.map(super::campaign::state).unwrap_or_default()
+    let own =
+        (kept > 0).then(|| format!("your own list “Do not call” ({})", counted(kept, "number")));
+    let blocked = file_names(&checked.settings.given).into_iter().chain(own);
+    let list = ListOnPage {
+        name: record.name.clone(),
+        is_corrected: record.is_corrected,
+        blocked: blocked.collect(),
+        campaign: record.campaign_name(visit),
+    };
+    let html = Html {
+        change: &|step, what| {
+            html! { a href=(visit.job_path(job.id, step)) { "Change" span.unseen { " " (what) } } }
+        },
+        ..Html::plain(Voice::Page)
     };
     html! {
-        @if targets.is_empty() { bdi { (record.campaign_name(visit)) } }
-        @for (id, rows) in targets.iter().take(20) {
-            div {
-                bdi { (names.0.get(id).cloned().unwrap_or_else(|| id.to_string())) }
-                @if names.0.get(id).is_some_and(is_of_others) { " (" (id) ")" }
-                @let status = state(*id);
-                @if !status.is_empty() { ", " (status) }
-                @if targets.len() > 1 { ": " (counted(*rows, "lead")) }
-            }
-        }
-        @if targets.len() > 20 { div { "and " (targets.len() - 20) " other campaigns" } }
-    }
-}
-
-fn variables(checked: &Checked) -> String {
-    let mapping = checked
-        .intake
-        .inputs
-        .first()
-        .map(|planned| &planned.mapping);
-    let from_columns = mapping.iter().flat_map(|mapping| &mapping.variables);
-    let from_columns = from_columns.map(|(name, _)| name.as_str());
-    let constants = mapping.iter().flat_map(|mapping| &mapping.constants);
-    let names = from_columns.chain(constants.map(|(name, _)| name.as_str()));
-    let names: Vec<&str> = names.collect();
-    match names.is_empty() {
-        true => "nothing but the phone number".to_owned(),
-        false => names.join(", "),
-    }
-}
-
-fn countries(checked: &Checked) -> Option<String> {
-    let region = checked.intake.region.as_ref()?;
-    Some(format!(
-        "numbers without a country code are taken as numbers of {}",
-        region.region.in_sentence()
-    ))
-}
-
-fn left_out(checked: &Checked) -> Markup {
-    let counts = &checked.found.tally.counts;
-    let others = counts
-        .all()
-        .filter(|(status, rows)| *rows > 0 && *status != Status::Ready);
-    let others: Vec<_> = others.collect();
-    html! {
-        @if others.is_empty() { "nobody" }
-        @for (status, rows) in others { div { (words::left_out(status, rows)) } }
-    }
-}
-
-/// The campaigns that may call at once.
-fn at_once(checked: &Checked, campaigns: &[Campaign]) -> Markup {
-    let targets = &checked.found.tally.by_campaign;
-    let is_target = |id| {
-        targets
-            .get(&id)
-            .is_some_and(|counts| counts.of(Status::Ready) > 0)
-    };
-    let active = campaigns
-        .iter()
-        .filter(|campaign| campaign.is_active() && campaign.lead_campaign().is_ok_and(is_target));
-    let names: Vec<&str> = active.map(|campaign| campaign.name.as_str()).collect();
-    let now = times::weekday_and_time(Timestamp::now());
-    html! {
-        @if !names.is_empty() {
-            p.note {
-                bdi { (names.join(", ")) } @if names.len() == 1 { " is" } @else { " are" }
-                " in progress: calls may start at once. It is " (now)
-                " here. Calling hours are set in the campaign, not in leadload."
-            }
+        (html.blocks(&checked.overview(campaigns).on_page(&list)))
+        @if record.is_corrected {
+            p { a href=(visit.job_path(job.id, "files/list")) download { "Download the corrected list" } }
         }
     }
 }

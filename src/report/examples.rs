@@ -1,4 +1,4 @@
-//! What the page needs to know about a run, apart from the tally. This listener has a bounded size.
+//! What a page about a run needs to know, apart from the tally. This listener has a bounded size.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ const MAX_ERROR: usize = 400;
 
 /// The first rows of each kind that made no lead, and the countries of the numbers.
 #[derive(Debug)]
-pub struct PageNotes {
+pub struct Examples {
     inputs: Arc<[PlannedInput]>,
     examples: BTreeMap<(Status, Option<ErrorCode>), Vec<Example>>,
     pub(super) kinds: Kinds,
@@ -32,19 +32,19 @@ pub(super) struct Example {
     pub(super) file: usize,
     pub(super) line: u64,
     pub(super) cell: String,
-    pub(super) error: Option<String>,
+    pub(super) error: Option<Text>,
 }
 
-impl PageNotes {
-    pub fn new(inputs: &Arc<[PlannedInput]>) -> PageNotes {
-        PageNotes {
+impl Examples {
+    pub fn new(inputs: &Arc<[PlannedInput]>) -> Examples {
+        Examples {
             inputs: Arc::clone(inputs),
             examples: BTreeMap::new(),
             kinds: Kinds::default(),
         }
     }
 
-    pub(in crate::report) fn count(&mut self, event: &RunEvent<'_>) {
+    pub(super) fn count(&mut self, event: &RunEvent<'_>) {
         let RunEvent::Settled {
             row,
             phone,
@@ -63,10 +63,19 @@ impl PageNotes {
         }
     }
 
-    pub(super) fn examples(&self, status: Status, code: Option<ErrorCode>) -> &[Example] {
+    pub(super) fn of(&self, status: Status, code: Option<ErrorCode>) -> &[Example] {
         self.examples
             .get(&(status, code))
             .map_or(&[], Vec::as_slice)
+    }
+}
+
+/// What is kept of what is wrong: a service may have said very much.
+fn short_enough(error: &Text) -> Text {
+    let said = one_line(&error.to_string());
+    match said.chars().count() > MAX_ERROR {
+        true => Text::said(shortened(&said, MAX_ERROR)),
+        false => error.clone(),
     }
 }
 
@@ -86,14 +95,13 @@ fn add_example(
     let at = examples.partition_point(|other| (other.file, other.line) < place);
     if at < MAX_EXAMPLES {
         examples.truncate(MAX_EXAMPLES - 1);
-        let error = outcome.error.as_ref().map(Text::to_string);
         examples.insert(
             at,
             Example {
                 file: row.file(),
                 line: row.line(),
                 cell: shortened(&one_line(&mapping.phone_cell(row)), MAX_CELL),
-                error: error.map(|error| shortened(&one_line(&error), MAX_ERROR)),
+                error: outcome.error.as_ref().map(short_enough),
             },
         );
     }
