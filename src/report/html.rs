@@ -110,23 +110,31 @@ impl Html<'_> {
     }
 
     fn facts(&self, facts: &[Fact]) -> Markup {
-        let has_changes = facts.iter().any(|fact| fact.change.is_some());
-        let lines = |fact: &'_ Fact| {
-            let lines = fact.value.iter().filter(|line| self.says(line));
-            lines
-                .map(|line| html! { bdi { (self.phrase(line)) } })
-                .collect::<Vec<_>>()
+        let class = match facts.iter().any(|fact| fact.change.is_some()) {
+            true => "summary",
+            false => "facts",
         };
+        let shown: Vec<(&Fact, Vec<Markup>)> = facts
+            .iter()
+            .map(|fact| {
+                let lines = fact.value.iter().filter(|line| self.says(line));
+                let lines = lines.map(|line| html! { bdi { (self.phrase(line)) } });
+                (fact, lines.collect())
+            })
+            .filter(|(_, lines): &(_, Vec<Markup>)| !lines.is_empty())
+            .collect();
         html! {
-            dl class=(if has_changes { "summary" } else { "facts" }) {
-                @for (fact, lines) in facts.iter().map(|fact| (fact, lines(fact))).filter(|(_, lines)| !lines.is_empty()) {
-                    div {
-                        dt { (self.begun(&fact.name)) }
-                        dd {
-                            @if let [line] = &lines[..] { (line) }
-                            @else { ul { @for line in lines { li { (line) } } } }
+            @if !shown.is_empty() {
+                dl class=(class) {
+                    @for (fact, lines) in &shown {
+                        div {
+                            dt { (self.begun(&fact.name)) }
+                            dd {
+                                @if let [line] = &lines[..] { (line) }
+                                @else { ul { @for line in lines { li { (line) } } } }
+                            }
+                            @if let Some((step, name)) = fact.change { dd { ((self.change)(step, name)) } }
                         }
-                        @if let Some((step, name)) = fact.change { dd { ((self.change)(step, name)) } }
                     }
                 }
             }
@@ -179,7 +187,7 @@ impl Html<'_> {
         html! {
             div.scroll {
                 table.stack {
-                    @if self.says(&table.title) { caption { bdi { (self.begun(&table.title)) } } }
+                    @if self.says(&table.title) { caption { bdi { (self.phrase(&table.title)) } } }
                     thead {
                         tr {
                             @for (_, column) in &columns {

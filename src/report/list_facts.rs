@@ -26,7 +26,9 @@ pub fn list_facts(intake: &Intake, has_examples: bool) -> Vec<Block> {
         blocks.push(Block::Facts(facts));
     }
     let lists = do_not_call_lists(intake).into_iter();
-    blocks.extend(lists.map(|list| Block::Title(terminal_text!("Do-not-call list: {list}", list))));
+    blocks.extend(
+        lists.map(|list| Block::Paragraph(terminal_text!("Do-not-call list: {list}", list))),
+    );
     blocks
 }
 

@@ -121,7 +121,15 @@ pub(super) fn explained(outcome: &Outcome<'_>) -> Vec<Text> {
             false => text!("Nothing to fix: import the list again as it is: people who are leads by then are not sent twice."),
         });
     } else if to_fix {
-        steps.push(terminal_text!("Fix the rows in the rejects file. It has the columns of the list, and behind them what is wrong with each row. Keep the name and the format when you save. Then import it: columns, campaign and country are taken from this run."));
+        steps.push(terminal_text!(
+            "Fix the rows in the rejects file. It has the columns of the list, and behind them what is wrong with each row. Keep the name and the format when you save."
+        ));
+        steps.push(match outcome.run {
+            Some(_) => terminal_text!(
+                "Then import it: columns, campaign and country are taken from this run."
+            ),
+            None => terminal_text!("Then import it."),
+        });
     } else {
         steps.push(text!(
             "Nothing to fix: send the file as it is when the service is back."

@@ -158,23 +158,23 @@ fn examples_of(
     let shown = examples.len() as u64;
     let title = match rows {
         _ if shown == 0 => return None,
-        1 => text!("the row"),
-        2 if shown == 2 => text!("both rows"),
-        _ if shown == rows => text!("all {rows} rows", rows),
-        _ => text!("the first {shown} of {rows:row}", shown, rows),
+        1 => text!("The row"),
+        2 if shown == 2 => text!("Both rows"),
+        _ if shown == rows => text!("All {rows} rows", rows),
+        _ => text!("The first {shown} of {rows:row}", shown, rows),
     };
     let has_files = inputs.len() > 1;
     let has_errors = examples.iter().any(|example| example.error.is_some());
     let columns = [
-        (true, text!("line"), Form::Number),
         (has_files, text!("file"), Form::Words),
+        (true, text!("line"), Form::Number),
         (true, text!("phone cell"), Form::Words),
         (has_errors, text!("what is wrong"), Form::Words),
     ];
     let row = |example: &Example| {
         let cells = [
-            Text::said(example.line.to_string()),
             Text::said(inputs.get(example.file).copied().unwrap_or_default()),
+            Text::said(example.line.to_string()),
             match example.cell.is_empty() {
                 true => text!("(empty)"),
                 false => Text::said(&example.cell),

@@ -64,7 +64,7 @@ pub(super) fn by_campaign(tally: &Tally, names: &CampaignNames, status: Status) 
         (name, counts.total(), done)
     });
     ranked(
-        text!("rows by campaign"),
+        text!("Rows by campaign"),
         [text!("campaign"), text!("rows"), text!("of these")],
         rows.collect(),
     )
@@ -80,9 +80,10 @@ pub(super) fn by_country(kinds: &Kinds) -> Option<Block> {
             Text::said(country.lines()),
         )
     });
+    let numbers: u64 = countries.iter().map(|country| country.numbers).sum();
     (!countries.is_empty()).then(|| {
         ranked(
-            text!("numbers by country and type"),
+            text!("{numbers:number} by country and type", numbers),
             [text!("country"), text!("numbers"), text!("type")],
             rows.collect(),
         )

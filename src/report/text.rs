@@ -146,7 +146,7 @@ fn table_text(table: &Table, width: Width) -> String {
     let (title, rest) = (words(&table.title), words(&table.rest));
     let mut text = match title.is_empty() {
         true => String::new(),
-        false => format!("{}:\n", begun(&title)),
+        false => format!("{title}:\n"),
     };
     let header = title.is_empty().then_some(&names);
     text += &match cut_names(&columns, header, &mut rows, width) {
@@ -189,7 +189,7 @@ fn cut_names(
         .enumerate()
         .map(|(at, column)| widest(at, column.form));
     let least: Vec<usize> = least.collect();
-    let needed = least.iter().sum::<usize>() + 2 * least.len();
+    let needed = least.iter().sum::<usize>() + 2 * least.len().saturating_sub(1);
     let Some(mut over) = needed.checked_sub(room).filter(|over| *over > 0) else {
         return true;
     };
@@ -210,7 +210,8 @@ fn aligned(
     rows: Vec<Vec<String>>,
     width: Width,
 ) -> String {
-    let mut table = plain_table(width.table());
+    // The space before the first cell and behind the last one is not printed.
+    let mut table = plain_table(width.table().map(|room| room + 2));
     if let Some(names) = header {
         table.set_header(names);
     }
@@ -254,7 +255,7 @@ fn problem_text(problem: &Problem, width: Width) -> String {
 }
 
 fn file_text(file: &File) -> String {
-    let (name, remark) = (words(&file.name), words(&file.remark));
+    let (name, remark) = (begun(&words(&file.name)), words(&file.remark));
     let path = printable(&file.path);
     match remark.is_empty() {
         true => format!("{name}: {path}\n"),

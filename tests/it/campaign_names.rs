@@ -28,8 +28,8 @@ fn rows_are_counted_under_the_name_where_no_service_is_set_up() {
     let folder = Folder::with_leads(LIST);
     let check = |more: &[&str]| folder.leadload(&[&BY_LIST, more].concat()).expect(1);
     let output = check(&[]);
-    output.shows("  `Spring promo`                      2  1 ready\n");
-    output.shows("  `Yyy`                               1  0 ready\n");
+    output.shows_words("`Spring promo` 2 1 ready");
+    output.shows_words("`Yyy` 1 0 ready");
     assert_eq!(output.stderr, "");
     let found = check(&["--format", "json"]).json();
     let rows = |campaign: &str| {
@@ -54,8 +54,8 @@ fn names_are_looked_up_and_those_that_mean_no_campaign_are_listed_with_their_lin
     let output = check(&folder, &service, &[]);
     assert_eq!(output.code, 1, "{}", output.stderr);
     // A name and the id of the same campaign count as one campaign.
-    output.shows("  “Spring promo” (101)                3  2 ready\n");
-    output.shows("  `Zzz`                               2  2 ready\n");
+    output.shows_words("“Spring promo” (101) 3 2 ready");
+    output.shows_words("`Zzz` 2 2 ready");
     output.shows("  `Zzz`: 2 rows, in lines 4, 7\n");
     output.shows("  `Newsletter`: 1 row, in line 6\n");
     output.tells("2 campaign names");
@@ -104,7 +104,7 @@ fn a_name_for_all_rows_is_counted_under_its_id_and_looked_up_in_the_ledger() {
         folder.leadload(&args).at(&service).expect(0)
     };
     let output = check("Spring promo", &[]);
-    output.shows("  “Spring promo” (101)                2  1 ready\n");
+    output.shows_words("“Spring promo” (101) 2 1 ready");
     assert_eq!(output.stderr, "");
     let found = check("Spring promo", &["--format", "json"]).json();
     assert_eq!(found["by_campaign"]["101"]["ready"], 1);
@@ -137,7 +137,7 @@ fn a_service_that_does_not_list_its_campaigns_is_a_warning_and_no_end() {
         let output = run.expect(0);
         output.tells(" WARN ");
         output.tells(why);
-        output.shows("  `Spring promo`                      1  1 ready\n");
+        output.shows_words("`Spring promo` 1 1 ready");
         output.shows("looked up");
     }
     let without_token = folder
@@ -156,7 +156,7 @@ fn ids_in_a_column_need_no_request() {
         .env("LEADLOAD_BASE_URL", "http://127.0.0.1:1")
         .env("LEADLOAD_TOKEN", "t0ken")
         .expect(0);
-    output.shows("\n  101                                 1  1 ready\n");
+    output.shows_words("101 1 1 ready");
     assert_eq!(output.stderr, "");
     let without = folder.leadload(&BY_LIST).expect(0);
     assert!(!without.stdout.contains("looked up"), "{}", without.stdout);

@@ -75,14 +75,17 @@ fn many_numbers_that_end_in_zeros_are_mentioned_before_and_after() {
 fn of_very_many_columns_the_first_thousand_are_shown() {
     for (columns, left) in [
         (1000, ""),
-        (1001, " and 1 more column\n"),
-        (3000, " and 2,000 more columns\n"),
+        (1001, "and 1 more column\n"),
+        (3000, "and 2,000 more columns\n"),
     ] {
         let names: String = (2..=columns).map(|column| format!(",c{column}")).collect();
         let folder = Folder::with_leads(&format!("phone{names}\n"));
         let text = folder.leadload(&["check", "leads.csv"]).expect(0).stdout;
         assert!(text.contains(left), "{text}");
-        let shown = text.lines().filter(|line| line.starts_with(" c")).count();
+        let shown = text
+            .lines()
+            .filter(|line| line.starts_with('c') && !line.starts_with("column"))
+            .count();
         // Under their heading, and without the phone number.
         assert_eq!(shown, 1000, "{columns}");
         assert_eq!(text.contains("more column"), !left.is_empty());

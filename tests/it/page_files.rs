@@ -55,7 +55,7 @@ fn a_run_keeps_its_files_when_its_list_gets_a_newer_version() {
     let results = page.session.get("history/1/files/results.csv");
     assert_eq!(results.body.lines().count(), former.len() + 1);
     let summary = page.session.get("history/1/summary");
-    assert!(summary.says("Stopped"), "{}", summary.body);
+    assert!(summary.says("stopped"), "{}", summary.body);
 
     page.send(&list, &[]);
     assert!(page.end(&list).says("Sent"));
@@ -66,7 +66,7 @@ fn a_run_keeps_its_files_when_its_list_gets_a_newer_version() {
     );
     let summary = page.session.get("history/2/summary");
     assert!(
-        summary.says("Complete") && summary.says("230 rows"),
+        summary.says("complete") && summary.says("230 rows"),
         "{}",
         summary.body
     );
@@ -79,7 +79,7 @@ fn a_run_keeps_its_files_when_its_list_gets_a_newer_version() {
     );
     let summary = page.session.get("history/2/summary");
     assert!(
-        summary.says("Complete") && summary.says("Spring promo"),
+        summary.says("complete") && summary.says("Spring promo"),
         "{}",
         summary.body
     );
@@ -101,7 +101,7 @@ fn a_run_of_the_command_line_has_its_files_and_its_summary_in_the_history() {
     let summary = history.link("/summary").expect(&history.body);
     let summary = page.session.get(&summary);
     assert!(
-        summary.says("Complete") && summary.says("20 rows"),
+        summary.says("complete") && summary.says("20 rows"),
         "{}",
         summary.body
     );

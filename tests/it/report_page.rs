@@ -132,7 +132,7 @@ fn the_rejects_are_sent_by_the_command_that_the_summary_ends_with() {
         page.says(command);
         match ledger {
             "none" => page.says_nothing_of("from this run"),
-            _ => page.says("from this run:"),
+            _ => page.says("from this run"),
         }
     }
 }
@@ -318,7 +318,7 @@ fn rows_that_are_known_to_be_bad_ask_for_no_attention() {
     let page = page(&folder, "page.html");
     says_the_same(&page, &summary);
     page.says("of 2 rows, 2 ");
-    page.says("Known to be bad");
+    page.says("already bad");
     page.says_nothing_of("leadload import");
 }
 

@@ -95,7 +95,7 @@ fn rejects_that_a_run_did_not_need_are_not_shown_as_begun() {
     let folder = Folder::with_leads(&rows(0, 3));
     import(&folder, &scenario(""), &database, &[]).expect(0);
     let shown = with_ledger(folder.leadload(&["runs", "show", "1"]), &database).expect(0);
-    shown.shows("results.csv, 3 rows");
+    shown.shows("results.csv (3 rows)");
     assert!(!shown.stdout.contains("rejects"), "{}", shown.stdout);
 }
 

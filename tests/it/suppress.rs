@@ -390,7 +390,7 @@ fn check_says_who_is_left_out_and_how_long_the_list_is() {
     let folder = Folder::with_leads(LIST);
     stop(&folder);
     let check = folder.leadload(&["check", "leads.csv"]).expect(0);
-    check.shows("leadload keeps: 1 number");
+    check.shows("leadload keeps, 1 number");
     let check = folder
         .leadload(&["check", "leads.csv", "--format", "json"])
         .expect(0);

@@ -343,6 +343,13 @@ impl Output {
         );
     }
 
+    /// Checks that standard output has these words, whatever space there is between them.
+    #[track_caller]
+    pub fn shows_words(&self, words: &str) {
+        let shown: Vec<&str> = self.stdout.split_whitespace().collect();
+        assert!(shown.join(" ").contains(words), "{words}\n{}", self.stdout);
+    }
+
     /// Checks that standard output has this text.
     #[track_caller]
     pub fn shows(&self, text: &str) {

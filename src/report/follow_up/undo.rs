@@ -102,15 +102,14 @@ pub fn undo_plan_json(undo: &Undo) -> String {
 
 pub fn undone(undone: &Undone) -> Vec<Block> {
     let run = undone.run.to_string();
-    if !undone.has_begun {
-        let nothing = text!(
+    let title = match undone.has_begun {
+        true => text!("run {run}:", run),
+        false => text!(
             "run {run} has no leads that can be removed, so nothing was changed",
             run
-        );
-        return vec![Block::Title(nothing)];
-    }
-    let mut blocks = vec![Block::Title(text!("run {run}:", run))];
-    blocks.push(undo_counts(&undone.counts));
+        ),
+    };
+    let mut blocks = vec![Block::Title(title), undo_counts(&undone.counts)];
     blocks.extend(age_unknown(undone.undated).map(Block::Paragraph));
     let file = |name, path: &PathBuf| File {
         name,
@@ -122,7 +121,9 @@ pub fn undone(undone: &Undone) -> Vec<Block> {
     let kept = kept.map(|path| file(text!("An earlier file is kept as"), path));
     blocks.push(Block::Files(files.chain(kept).collect()));
     blocks.extend(what_helps(&undone.open));
-    blocks.push(Block::Paragraph(CALLS.into()));
+    if undone.has_begun {
+        blocks.push(Block::Paragraph(CALLS.into()));
+    }
     blocks
 }
 
