@@ -259,11 +259,12 @@ fn options(options: Option<&Value>) -> Vec<Block> {
         return Vec::new();
     };
     let options = options.iter().filter(|(_, value)| !value.is_null());
-    let facts =
-        options.map(|(name, value)| Fact::new(Text::said(name), Text::terminal(plain(value))));
+    let names = options.clone().map(|(name, _)| name.chars().count());
+    let width = names.max().unwrap_or_default();
+    let lines = options.map(|(name, value)| format!("{name:<width$}  {}", plain(value)));
     vec![
         Block::Heading(terminal_text!("Options")),
-        Block::Facts(facts.collect()),
+        Block::Literal(lines.collect()),
     ]
 }
 

@@ -44,7 +44,7 @@ pub fn text(blocks: &[Block], width: Width) -> String {
 /// Whether no empty line stands between two blocks.
 fn joins(before: Option<&Block>, block: &Block) -> bool {
     match (before, block) {
-        (_, Block::Heading(_) | Block::Command(..)) => false,
+        (_, Block::Heading(_) | Block::Command(..) | Block::Files(_)) => false,
         (Some(Block::Title(_) | Block::Heading(_)), _) => true,
         (Some(Block::Problem(_)), Block::Problem(_)) => true,
         (Some(Block::Problem(_)), Block::List(_)) => true,
