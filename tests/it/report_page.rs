@@ -282,7 +282,7 @@ fn several_files_and_campaigns_are_kept_apart() {
     page.says("b.csv, 3 rows");
     page.says("each row");
     assert_eq!(page.table_of("Both rows").rows[2][..3], ["b.csv", "4", "y"]);
-    assert_eq!(page.cell("Rows by campaign", "102", 2), "2");
+    assert_eq!(page.cell("Rows by campaign", "102", 2), "2 created");
     assert_eq!(page.cell("b.csv", "list", 1), "campaign_id");
 }
 

@@ -172,7 +172,7 @@ fn the_list_is_as_wide_as_the_terminal() {
     assert!(widest.unwrap() <= 80, "{shown}");
     for part in [
         "run  began (UTC)",
-        "2  2026-11-21 05:46  stopped:   column",
+        "2  2026-11-21 05:46  stopped:  column",
         "b.csv",
     ] {
         assert!(shown.contains(part), "{part}: {shown}");
