@@ -143,40 +143,194 @@ impl Html<'_> {
 
     /// As a table with shares and meanings; on the page the names say what is meant.
     fn counts(&self, counts: &[Count]) -> Markup {
-        let total: u64 = counts.iter().map(|count| count.rows).sum();
-        html! {
-            @if counts.is_empty() {
-                p { "There are no rows." }
-            } @else if self.voice == Voice::Page {
+        match (counts, self.voice) {
+            ([], _) => html! { p { "There are no rows." } },
+            (_, Voice::Terminal) => self.table(&with_shares(counts)),
+            (_, Voice::Page) => html! {
                 dl.counts {
-                    @for count in counts { div { dt { (self.phrase(&count.name)) } dd { (grouped(count.rows)) } } }
+                    @for count in counts {
+                        div { dt { (self.phrase(&count.name)) } dd { (grouped(count.rows)) } }
+                    }
                 }
-            } @else {
-                div.scroll {
-                    table.status.stack {
-                        caption { "Rows by status" }
-                        (head([("Status", false), ("Rows", true), ("Share", true), ("What it means", false)]))
-                        tbody {
-                            @for count in counts {
-                                tr {
-                                    th scope="row" { (self.phrase(&count.name)) }
-                                    td.number { (grouped(count.rows)) }
-                                    td.number { (share(count.rows, total)) }
-                                    td.wide { (self.phrase(&count.meaning)) }
-                                }
+            },
+        }
+    }
+
+    fn table(&self, table: &Table) -> Markup {
+        let all = table.columns.iter().enumerate();
+        let columns: Vec<(usize, &Column)> =
+            all.filter(|(_, column)| self.says(&column.name)).collect();
+        html! {
+            div.scroll {
+                table.stack {
+                    @if self.says(&table.title) { caption { bdi { (self.phrase(&table.title)) } } }
+                    thead {
+                        tr {
+                            @for (_, column) in &columns {
+                                th.number[column.form == Form::Number] scope="col" { (self.begun(&column.name)) }
                             }
+                            @if let Some((name, _)) = self.last { th scope="col" { (name) } }
                         }
-                        tfoot {
+                    }
+                    tbody {
+                        @for (number, row) in table.rows.iter().enumerate() {
                             tr {
-                                th scope="row" { "all" }
-                                td.number { (grouped(total)) }
-                                td.number { (share(total, total)) }
-                                td {}
+                                @for (place, (at, column)) in columns.iter().enumerate() {
+                                    @let cell = (self.cell)(number, *at, html! { bdi { (self.phrase(&row[*at])) } });
+                                    @let is_number = column.form == Form::Number;
+                                    @if place == 0 { th.number[is_number] scope="row" { (cell) } }
+                                    @else { td.number[is_number] { (cell) } }
+                                }
+                                @if let Some((_, last)) = self.last { td { (last(number)) } }
                             }
                         }
                     }
                 }
             }
+            @if self.says(&table.rest) { p { (self.sentence(&table.rest)) } }
+        }
+    }
+
+    fn problem(&self, problem: &Problem) -> Markup {
+        let steps = problem.steps.iter().filter(|step| self.says(step));
+        let steps = html! { ul.steps { @for step in steps { li { (self.sentence(step)) } } } };
+        html! {
+            article.problem {
+                @match self.voice {
+                    Voice::Terminal => {
+                        h3 { (problem.title) }
+                        p.tags {
+                            strong { (counted(problem.rows, "row")) } " " code { (problem.status) }
+                            @if let Some(code) = problem.code { " " code { (code) } }
+                        }
+                    }
+                    Voice::Page => h2 { (problem.title) ": " (counted(problem.rows, "row")) },
+                }
+                p { (self.sentence(&problem.meaning)) }
+                @if self.voice == Voice::Page && self.says(&problem.places) { p.hint { (self.sentence(&problem.places)) } }
+                @if let Some(code) = problem.code { ((self.cure)(code)) }
+                @if !problem.steps.is_empty() {
+                    @match self.voice {
+                        Voice::Terminal => { h4 { "How to fix it" } (steps) }
+                        Voice::Page => details { summary { "How to fix it" } (steps) },
+                    }
+                }
+                @if let Some(examples) = &problem.examples { (self.table(examples)) }
+            }
+        }
+    }
+
+    fn files(&self, files: &[File]) -> Markup {
+        html! {
+            dl.files {
+                @for file in files {
+                    div {
+                        dt { (self.phrase(&file.name)) ": " bdi { (file.path) } }
+                        dd { (self.phrase(&file.remark)) }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn with_shares(counts: &[Count]) -> Table {
+    let total: u64 = counts.iter().map(|count| count.rows).sum();
+    let all = Count::new(text!("all"), total, Text::default());
+    let row = |count: &Count| {
+        let [rows, share] = [grouped(count.rows), share(count.rows, total)].map(Text::said);
+        vec![count.name.clone(), rows, share, count.meaning.clone()]
+    };
+    Table {
+        title: text!("Rows by status"),
+        columns: vec![
+            Column::new(text!("status"), Form::Line),
+            Column::new(text!("rows"), Form::Number),
+            Column::new(text!("share"), Form::Number),
+            Column::new(text!("what it means"), Form::Words),
+        ],
+        rows: counts.iter().chain([&all]).map(row).collect(),
+        rest: Text::default(),
+    }
+}
+
+/// Words that begin a line.
+    fn begun(&self, text: &Text) -> String {
+        begun(&text.phrase(self.voice))
+    }
+
+    fn list(&self, items: &[Text]) -> Markup {
+        let items = items.iter().filter(|item| self.says(item));
+        html! { ul.steps { @for item in items { li { (self.sentence(item)) } } } }
+    }
+
+    fn spans(&self, spans: &[Span]) -> Markup {
+        html! {
+            @for Span { text, is_typed } in spans {
+                @match (is_typed, self.voice) {
+                    (false, _) => (text),
+                    (true, Voice::Terminal) => (typed(text)),
+                    (true, Voice::Page) => { "“" bdi { (file_name(text)) } "”" },
+                }
+            }
+        }
+    }
+
+    /// What happened and what to do, each a paragraph.
+    pub fn message(&self, message: &Message) -> Markup {
+        let (what, hints) = message.parts();
+        html! {
+            @for what in what { p { (self.sentence(what)) } }
+            @for (at, hint) in hints.into_iter().enumerate().filter(|(_, hint)| self.says(hint)) {
+                p { @if at == 0 { strong { "What to do: " } } (self.sentence(hint)) }
+            }
+        }
+    }
+
+    fn facts(&self, facts: &[Fact]) -> Markup {
+        let class = match facts.iter().any(|fact| fact.change.is_some()) {
+            true => "summary",
+            false => "facts",
+        };
+        let shown: Vec<(&Fact, Vec<Markup>)> = facts
+            .iter()
+            .map(|fact| {
+                let lines = fact.value.iter().filter(|line| self.says(line));
+                let lines = lines.map(|line| html! { bdi { (self.phrase(line)) } });
+                (fact, lines.collect())
+            })
+            .filter(|(_, lines): &(_, Vec<Markup>)| !lines.is_empty())
+            .collect();
+        html! {
+            @if !shown.is_empty() {
+                dl class=(class) {
+                    @for (fact, lines) in &shown {
+                        div {
+                            dt { (self.begun(&fact.name)) }
+                            dd {
+                                @if let [line] = &lines[..] { (line) }
+                                @else { ul { @for line in lines { li { (line) } } } }
+                            }
+                            @if let Some((step, name)) = fact.change { dd { ((self.change)(step, name)) } }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// As a table with shares and meanings; on the page the names say what is meant.
+    fn counts(&self, counts: &[Count]) -> Markup {
+        match (counts, self.voice) {
+            ([], _) => html! { p { "There are no rows." } },
+            (_, Voice::Terminal) => self.table(&with_shares(counts)),
+            (_, Voice::Page) => html! {
+                dl.counts {
+                    @for count in counts {
+                        div { dt { (self.phrase(&count.name)) } dd { (grouped(count.rows)) } }
+                    }
+                }
+            },
         }
     }
 

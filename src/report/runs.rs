@@ -155,7 +155,7 @@ pub fn run(run: &RunRecord, campaign: &str) -> Vec<Block> {
         let is_at_work = run.is_at_work && number == run.starts.len();
         start_lines(number, start, is_at_work)
     });
-    blocks.push(Block::Literal(starts.collect()));
+    blocks.push(Block::List(starts.map(Text::terminal).collect()));
     blocks.extend(options(run.options.as_ref()));
     blocks
 }
@@ -176,10 +176,6 @@ fn run_facts(run: &RunRecord, campaign: &str) -> Vec<Fact> {
         Fact::of_lines(text!("ended"), ended.map(moment).into_iter().collect()),
         Fact::of_lines(text!("input"), inputs.collect()),
         Fact::new(text!("state"), text!("{|{state}}", state = state(run))),
-        Fact::new(
-            text!("rows"),
-            text!("{|{rows:}}", rows = run.counts.total()),
-        ),
     ];
     facts.into()
 }
@@ -247,7 +243,7 @@ fn start_lines(number: usize, start: &StartRecord, is_at_work: bool) -> Vec<Stri
     let lists = start.lists.iter().map(|list| {
         let name = list.name.as_deref().unwrap_or("(pruned)");
         format!(
-            "   do-not-call list {name}, {}",
+            "do-not-call list {name}, {}",
             counted(list.numbers, "number")
         )
     });
