@@ -4,6 +4,10 @@
 //! [`Tally`] counts them, a `Progress` holds the state of the run,
 //! and the bar, log, summary, JSON and [`Page`] are made from these.
 //!
+//! What people read is built as [`Block`]s, each sentence once, in the words of both voices; [`text`]
+//! shows them on a terminal, [`Html`] in the file of `--report` and in the page. To say something new of
+//! a run, add it where its blocks are built (`summary`, `runs`, `overview`) and in `json`.
+//!
 //! Output holds no personal data. Phone numbers, variables, and what the
 //! service says about a row, which may quote them, are only in the output
 //! files (the page is one of them) and in what `leadload check` shows.

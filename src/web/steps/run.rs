@@ -110,6 +110,7 @@ async fn shown(
                     Some(end) => (after(visit, job, live, end)),
                 }
                 (downloads)
+                @if let Some(end) = end { (Html::plain(Voice::Page).blocks(&end.problems)) }
             }
         }),
         shows_sending: Some(Shown::Job(job.id)),
@@ -192,7 +193,6 @@ fn after(visit: &Visit, job: &Job, live: &LiveState, end: &LiveOutcome) -> Marku
             }
             p { a href=(visit.job_path(job.id, "send")) { "Change the settings first" } }
         }
-        (Html::plain(Voice::Page).blocks(&end.problems))
     }
 }
 
