@@ -164,7 +164,7 @@ fn refused(http_status: u16) -> Advice {
     };
     advice!(
         "Refused by the service",
-        "The service got the row and did not accept it. What it said is beside each example, and for every row in the column `error` of the results.",
+        "The service got the row and did not accept it. What it said is {beside each example, and for every row |}in the column `error` of the results.",
         short,
         [
             "Read what the service says, and fix those cells in the {rejects file|rows to fix}.",

@@ -151,11 +151,14 @@ pub fn run(run: &RunRecord, campaign: &str) -> Vec<Block> {
         blocks.extend(undone_before(&undo.counts));
     }
     blocks.push(Block::Heading(terminal_text!("Starts")));
-    let starts = (1..).zip(&run.starts).flat_map(|(number, start)| {
+    let starts = (1..).zip(&run.starts).map(|(number, start)| {
         let is_at_work = run.is_at_work && number == run.starts.len();
-        start_lines(number, start, is_at_work)
+        let lines = start_lines(start, is_at_work)
+            .into_iter()
+            .map(Text::terminal);
+        Fact::of_lines(Text::said(number.to_string()), lines.collect())
     });
-    blocks.push(Block::List(starts.map(Text::terminal).collect()));
+    blocks.push(Block::Facts(starts.collect()));
     blocks.extend(options(run.options.as_ref()));
     blocks
 }
@@ -222,7 +225,7 @@ fn ending(run: &RunRecord) -> Text {
     }
 }
 
-fn start_lines(number: usize, start: &StartRecord, is_at_work: bool) -> Vec<String> {
+fn start_lines(start: &StartRecord, is_at_work: bool) -> Vec<String> {
     let time = |time: Timestamp| moment(time).to_string();
     let how = match (start.ended_at, start.stopped_by.as_deref()) {
         (None, _) if is_at_work => "running".to_owned(),
@@ -232,14 +235,17 @@ fn start_lines(number: usize, start: &StartRecord, is_at_work: bool) -> Vec<Stri
     };
     let requests = start.requests.map(|requests| counted(requests, "request"));
     let code = start.exit_code.map(|code| format!("exit code {code}"));
-    let parts = [Some(time(start.began_at)), Some(how), requests, code];
+    let by = Some(start.whose_process());
+    let version = Some(format!("version {}", start.version));
+    let parts = [
+        Some(time(start.began_at)),
+        Some(how),
+        requests,
+        code,
+        by,
+        version,
+    ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
-    let by = start.whose_process();
-    let line = format!(
-        "{number}  {}, {by}, version {}",
-        parts.join(", "),
-        start.version
-    );
     let lists = start.lists.iter().map(|list| {
         let name = list.name.as_deref().unwrap_or("(pruned)");
         format!(
@@ -247,7 +253,7 @@ fn start_lines(number: usize, start: &StartRecord, is_at_work: bool) -> Vec<Stri
             counted(list.numbers, "number")
         )
     });
-    std::iter::once(line).chain(lists).collect()
+    std::iter::once(parts.join(", ")).chain(lists).collect()
 }
 
 fn options(options: Option<&Value>) -> Vec<Block> {
