@@ -207,27 +207,36 @@ fn deleted(body: &[u8], presentable: impl Fn(&str) -> String) -> Result<(), Call
     Ok(())
 }
 
+fn fatal(
+    cause: FatalCause,
+    text: String,
+    status: Option<u16>,
+    is_missing_route: bool,
+) -> CallError {
+    match (cause, status) {
+        (FatalCause::NotTheService, _) => CallError::NotOffered { text },
+        (FatalCause::Campaign, Some(404)) if is_missing_route => CallError::NotOffered { text },
+        (FatalCause::Campaign, Some(404)) => CallError::NotFound { text },
+        (FatalCause::Token | FatalCause::Payment | FatalCause::Redirect, _) => {
+            CallError::Fatal { cause, text }
+        }
+        (_, status) => CallError::Refused {
+            code: ErrorCode::Http(status.unwrap_or_default()),
+            text,
+        },
+    }
+}
+
 fn not_done(answer: &Answer, received: Option<&Received>) -> CallError {
-    let is_missing_route = || received.is_some_and(|received| names_a_route(&received.body));
     let mut verdict = answer.verdict.clone();
     if let Some(text) = verdict.refusal_mut() {
         *text = naming(text, answer.request_id.as_deref()).to_string();
     }
     match verdict {
-        Verdict::Fatal { cause, text, .. } => match (cause, answer.http_status) {
-            (FatalCause::NotTheService, _) => CallError::NotOffered { text },
-            (FatalCause::Campaign, Some(404)) if is_missing_route() => {
-                CallError::NotOffered { text }
-            }
-            (FatalCause::Campaign, Some(404)) => CallError::NotFound { text },
-            (FatalCause::Token | FatalCause::Payment | FatalCause::Redirect, _) => {
-                CallError::Fatal { cause, text }
-            }
-            (_, status) => CallError::Refused {
-                code: ErrorCode::Http(status.unwrap_or_default()),
-                text,
-            },
-        },
+        Verdict::Fatal { cause, text, .. } => {
+            let is_missing_route = received.is_some_and(|received| names_a_route(&received.body));
+            fatal(cause, text, answer.http_status, is_missing_route)
+        }
         Verdict::RetryLater {
             wait,
             may_be_taken,

@@ -17,7 +17,7 @@ use crate::report::{
     self, Checked, DoubtError, Estimate, Examples, ListMapping, Log, Lookup, Outcome, Page,
     RunMode, check_json, console, log_check,
 };
-use crate::results::{Completion, KnownOutputs, OutputChoice, OutputError, Writer};
+use crate::results::{Completion, KnownOutputs, OutputChoice, OutputError, OutputPaths, Writer};
 use crate::settings::{ImportSettings, Service};
 use crate::stop::Stop;
 use crate::text::counted;
@@ -50,6 +50,12 @@ fn report_page(
     page.html()
 }
 
+fn begun_writer(paths: &OutputPaths, intake: &Intake) -> Result<Writer, OutputError> {
+    let mut writer = Writer::create(paths, &intake.inputs, true, KnownOutputs::default())?;
+    writer.begin(None)?;
+    Ok(writer)
+}
+
 async fn check(
     request: &Request,
     settings: &ImportSettings,
@@ -62,9 +68,7 @@ async fn check(
     let service = Service::new(&request.layers).ok();
     let looked_up = campaign_list::look_up(service, settings, intake).await?;
     let paths = inputs::output_paths(settings, intake)?;
-    let mut writer = Writer::create(&paths, &intake.inputs, true, KnownOutputs::default())
-        .map_err(OutputError::before_sending)?;
-    writer.begin(None).map_err(OutputError::before_sending)?;
+    let mut writer = begun_writer(&paths, intake).map_err(OutputError::before_sending)?;
     let report = inputs::report_file(&paths)?;
     log_check(intake.inputs.len());
     let ids = looked_up.ids.unwrap_or(remembered.campaign_ids);
@@ -80,25 +84,23 @@ async fn check(
     let memory = remembered.memory;
     let found = dry_run::run(settings, intake, book, memory, page, log, take).await?;
     guards.refuse_invalid(&found.tally)?;
-    let mut outcome = inputs::outcome(settings, intake, &found.tally, terminal.time.seconds());
     let written = writer.finish(Completion::WHOLE);
-    outcome.written = written.map_err(OutputError::while_writing)?;
-    outcome.rows_total = Some(found.tally.counts.total());
     // A check always reads all rows, but what it finds may stop an import.
-    outcome.stop = DoubtError::of(intake).map(|error| Stop::error(StoppedBy::Usage, error.message));
-    outcome.exit_code = found
-        .tally
-        .exit_code(outcome.stop.as_ref(), settings.problems_exit);
-    outcome.campaign_names = looked_up.names;
+    let stop = DoubtError::of(intake).map(|error| Stop::error(StoppedBy::Usage, error.message));
+    let mut outcome = Outcome {
+        written: written.map_err(OutputError::while_writing)?,
+        rows_total: Some(found.tally.counts.total()),
+        exit_code: found.tally.exit_code(stop.as_ref(), settings.problems_exit),
+        stop,
+        campaign_names: looked_up.names,
+        ..inputs::outcome(settings, intake, &found.tally, terminal.time.seconds())
+    };
     warn_of_what_import_would_refuse(&guards, found.ready(), &looked_up.lookup, &moved);
     let saved = to_save.as_ref();
-    if let Some(saved) = saved {
-        saved.write().stopped_by(StoppedBy::Usage)?;
-    }
+    saved.map_or(Ok(()), |saved| saved.write().stopped_by(StoppedBy::Usage))?;
     let estimate = found.estimate(&settings.rate, remembered.known_rate);
-    let estimate = estimate.as_ref();
     if let (Some(report), Some(notes)) = (report, &found.page) {
-        let page = report_page(&outcome, intake, notes, settings, estimate);
+        let page = report_page(&outcome, intake, notes, settings, estimate.as_ref());
         let written = inputs::write_report(report, &page, &mut outcome.written);
         written.map_err(OutputError::while_writing)?;
     }
@@ -107,7 +109,7 @@ async fn check(
         intake,
         findings: &found.findings,
         lookup: &looked_up.lookup,
-        estimate,
+        estimate: estimate.as_ref(),
         saved,
         next: saved.and_then(|saved| save_mapping::next(saved, request)),
     };

@@ -20,7 +20,7 @@ use crate::results::{OutputError, ReportFile, Written};
 use crate::stop::Stop;
 
 /// An import whose rows have been sent, all or some of them.
-pub struct Ending<'a> {
+pub struct SentImport<'a> {
     pub import: &'a Import,
     pub time: &'a WorkTime,
     pub report: Option<ReportFile>,
@@ -28,7 +28,7 @@ pub struct Ending<'a> {
     pub run: Option<Run>,
 }
 
-impl Ending<'_> {
+impl SentImport<'_> {
     pub fn close(
         mut self,
         mut end: Delivery,

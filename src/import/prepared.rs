@@ -86,12 +86,11 @@ impl Prepared {
             let picked = pick(&mut campaign_list).await?;
             import.take_campaign(picked)?;
         }
-        let is_sandbox = matches!(service, Service::Sandbox);
-        let most = open_files::requests_that_fit(import.intake.inputs.len(), is_sandbox)?;
-        import.settings.policy.most_in_flight = most;
+        import.settings.policy.most_in_flight = requests_that_fit(&import, service)?;
         let names = campaign_list::names_in(&import.intake).await?;
-        let looking_up = import.book(&mut campaign_list, &names, opened.as_ref());
-        let book = looking_up.await?;
+        let book = import
+            .book(&mut campaign_list, &names, opened.as_ref())
+            .await?;
         let Import {
             request,
             settings,
@@ -214,4 +213,13 @@ pub fn results_file(name: &str) -> Failure {
         "{give the list itself, for example `leadload import contacts.csv` (`*.csv` matches results files too)|choose the list itself; to send rows that could not be sent, download the rows to fix and choose those}",
         name
     ))
+}
+
+/// How many requests may be under way with the files that may be open.
+fn requests_that_fit(import: &Import, service: &Service) -> Result<usize, Failure> {
+    let is_sandbox = matches!(service, Service::Sandbox);
+    Ok(open_files::requests_that_fit(
+        import.intake.inputs.len(),
+        is_sandbox,
+    )?)
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tokio::sync::mpsc;
 
-use super::ending::{Ending, campaign_names};
+use super::ending::{SentImport, campaign_names};
 use super::inputs;
 use super::observer::Observer;
 use super::planned_run::Run;
@@ -48,12 +48,11 @@ pub async fn send(
         campaign_list,
         ..
     } = prepared;
-    let (settings, intake) = (&import.settings, &import.intake);
     let begun = match planned {
-        Some(planned) => Some(planned.begin(settings).await?),
+        Some(planned) => Some(planned.begin(&import.settings).await?),
         None => {
             // A ledger has them already. They show whether a list that was touched has changed.
-            inputs::fingerprints(intake).await?;
+            inputs::fingerprints(&import.intake).await?;
             None
         }
     };
@@ -63,7 +62,7 @@ pub async fn send(
         import.metrics.name_run(run.begun.run);
     }
     observer.begun(run.as_ref().map(|run| &run.begun));
-    log_start(settings, intake, run.as_ref());
+    log_start(&import.settings, &import.intake, run.as_ref());
     let mut listeners = listeners(&import, report.is_some(), rows, log);
     let campaign_names = campaign_names(&book, campaign_list.listed());
     let mut events = |event: RunEvent<'_>| {
@@ -78,10 +77,10 @@ pub async fn send(
         run.as_mut().zip(known),
         &mut events,
         interrupts,
-    );
-    let delivered = delivered.await;
+    )
+    .await;
     listeners.finish();
-    let ending = Ending {
+    let sent = SentImport {
         import: &import,
         time,
         report,
@@ -89,7 +88,7 @@ pub async fn send(
         run,
     };
     let (delivery, written) = delivered?;
-    ending.close(delivery, written, &listeners, observer)
+    sent.close(delivery, written, &listeners, observer)
 }
 
 /// Who is told what happens. Rows whose number is not known are counted while they are sent, if a listener

@@ -23,6 +23,15 @@ use crate::shell::quoted;
 use crate::source::{Header, RowBatch};
 use crate::text::shown_name;
 
+fn lost_column(input: &str, lost: &str) -> MappingError {
+    MappingError::other(message!(
+        "`{input}` has {rejects|rows to fix}, but no longer the column `{lost}`",
+        "put the column back; its cells may be empty. Only with all columns that begin with `leadload_` are the {campaign, the columns and the do-not-call lists of the run|settings of these rows} known",
+        input,
+        lost
+    ))
+}
+
 impl Mapping {
     /// Applies the flags to the header of `input`, whose first rows are in `sample`.
     pub fn plan(
@@ -32,12 +41,7 @@ impl Mapping {
         spec: &MappingSpec,
     ) -> Result<Mapping, MappingError> {
         if let Some(lost) = RejectsForm::lost_column(&header.names) {
-            return Err(MappingError::other(message!(
-                "`{input}` has {rejects|rows to fix}, but no longer the column `{lost}`",
-                "put the column back; its cells may be empty. Only with all columns that begin with `leadload_` are the {campaign, the columns and the do-not-call lists of the run|settings of these rows} known",
-                input,
-                lost
-            )));
+            return Err(lost_column(input, lost));
         }
         let rejects_form = RejectsForm::of(&header.names);
         let columns = Columns {
@@ -75,6 +79,16 @@ struct Planner<'a> {
 }
 
 impl Planner<'_> {
+    /// Columns that look like phone columns and are not used.
+    fn spare(&self, phone_columns: &[PhoneColumn], area_codes: &AreaCodes) -> Vec<usize> {
+        let used = phone_columns.iter();
+        let used = used.flat_map(|phone| phone.columns().chain(phone.extension));
+        let used: HashSet<usize> = used.chain(area_codes.columns()).collect();
+        let mut spare = beside::phone_headers(&self.columns);
+        spare.retain(|column| !used.contains(column));
+        spare
+    }
+
     fn plan(&self) -> Result<Mapping, MappingError> {
         let Planner {
             columns,
@@ -101,17 +115,11 @@ impl Planner<'_> {
             return Err(error);
         }
         let (phone_columns, note) = found?;
-        let mut spare_phone_columns = beside::phone_headers(columns);
-        let used = phone_columns
-            .iter()
-            .flat_map(|phone| phone.columns().chain(phone.extension));
-        let used: HashSet<usize> = used.chain(area_codes.columns()).collect();
-        spare_phone_columns.retain(|column| !used.contains(column));
         let campaign_column = spec.campaign_column.as_ref();
         let campaign_column = campaign_column.map(|name| columns.find("--campaign-column", name));
         let mut mapping = Mapping {
             shape: RowShape::default(),
-            spare_phone_columns,
+            spare_phone_columns: self.spare(&phone_columns, &area_codes),
             phone_columns,
             campaign_column: campaign_column.transpose()?,
             countries: self.countries(&area_codes)?,

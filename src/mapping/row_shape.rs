@@ -7,7 +7,7 @@ use memchr::memmem::find;
 
 use super::rejects_form::RejectsForm;
 use crate::lead::{ErrorCode, RowOutcome};
-use crate::message::Template;
+use crate::message::{Template, Text};
 use crate::source::{Flaw, Header, Row, RowBatch};
 
 const HOW_TO_FIX: Template = template!(
@@ -92,6 +92,26 @@ impl RowShape {
         has_letters && row.cells().skip(1).all(is_blank)
     }
 
+    fn wrong_length(&self, row: Row<'_>) -> Text {
+        let how = HOW_TO_FIX;
+        if self.is_like_footer(row) {
+            let like_footer = LIKE_FOOTER;
+            text!("{like_footer}; if it is a contact, {how}", like_footer, how)
+        } else if row.len() == self.cells {
+            text!(
+                "the row has a cell in a column without a header; {how}",
+                how
+            )
+        } else {
+            text!(
+                "the row has {cells:cell}, the header has {header}; {how}",
+                cells = row.len(),
+                header = self.cells.to_string(),
+                how
+            )
+        }
+    }
+
     pub fn misshapen(&self, row: Row<'_>) -> Option<RowOutcome> {
         let (code, text) = match row.flaw() {
             Some(Flaw::UnclosedQuote) => (
@@ -108,28 +128,7 @@ impl RowShape {
                     how = HOW_TO_FIX
                 ),
             ),
-            None if !self.has_right_length(row) => (
-                ErrorCode::FieldCount,
-                if self.is_like_footer(row) {
-                    text!(
-                        "{like_footer}; if it is a contact, {how}",
-                        like_footer = LIKE_FOOTER,
-                        how = HOW_TO_FIX
-                    )
-                } else if row.len() == self.cells {
-                    text!(
-                        "the row has a cell in a column without a header; {how}",
-                        how = HOW_TO_FIX
-                    )
-                } else {
-                    text!(
-                        "the row has {cells:cell}, the header has {header}; {how}",
-                        cells = row.len(),
-                        header = self.cells.to_string(),
-                        how = HOW_TO_FIX
-                    )
-                },
-            ),
+            None if !self.has_right_length(row) => (ErrorCode::FieldCount, self.wrong_length(row)),
             None => match (self.unfixed(row), row.undecodable_column()) {
                 (Some(ErrorCode::Encoding), _) => (
                     ErrorCode::Encoding,

@@ -243,6 +243,34 @@ impl Job {
         (is_alone && *code != ErrorCode::Http(429)).then(|| wait.unwrap_or_else(guess))
     }
 
+    /// The end of a row that was never taken by this attempt; an earlier one may have been.
+    fn not_taken(&self, reason: Reason) -> RowOutcome {
+        match self.doubt.clone() {
+            None => self.outcome(Status::Failed, reason),
+            Some(doubt) => self.outcome(Status::Uncertain, doubt),
+        }
+    }
+
+    /// After an answer that leaves open whether the lead was made: `is_held` rows are not sent again.
+    fn perhaps_taken(
+        &mut self,
+        doubt: Reason,
+        is_held: bool,
+        fail: impl FnOnce(&mut Job) -> Option<Duration>,
+    ) -> Step {
+        if is_held && !is_planted(Fault::ResendWhatIsHeld) {
+            return Step::Settle(self.outcome(Status::Uncertain, doubt));
+        }
+        self.doubt = Some(doubt.clone());
+        match fail(self) {
+            None => Step::Exhausted(self.outcome(Status::Uncertain, doubt)),
+            Some(after) => Step::Again {
+                after: after.max(SHORTEST_RESEND),
+                why: doubt.0,
+            },
+        }
+    }
+
     /// What to do after an answer. With `is_excused` the service was away, so a missing
     /// answer says nothing about the row.
     pub(super) fn judge(
@@ -253,6 +281,7 @@ impl Job {
         is_excused: bool,
     ) -> Step {
         let own_wait = self.own_wait(&answer.verdict, periods);
+        let is_held = policy.on_uncertain == OnUncertain::Hold;
         let chance = fastrand::f64();
         let fail = |job: &mut Job| {
             // The outage decides when the next attempt starts, for all rows.
@@ -260,13 +289,9 @@ impl Job {
             excused.or_else(|| job.fail(policy.max_attempts, periods, chance))
         };
         self.http_status = answer.http_status;
-        let Answer {
-            verdict,
-            request_id,
-            ..
-        } = with_planted_fault(answer);
-        let named = |said: String| naming(&said, request_id.as_deref());
-        match verdict {
+        let answer = with_planted_fault(answer);
+        let named = |said: String| naming(&said, answer.request_id.as_deref());
+        match answer.verdict {
             Verdict::Created { lead_id, remark } => {
                 let remark = remark.map(Text::said);
                 Step::Settle(self.settled(Status::Created, Some(lead_id), remark))
@@ -283,9 +308,8 @@ impl Job {
                 code,
                 text,
             } => {
-                let is_held = may_be_taken && policy.on_uncertain == OnUncertain::Hold;
                 let reason = (code, named(text));
-                if is_held {
+                if may_be_taken && is_held {
                     return Step::Settle(self.outcome(Status::Uncertain, reason));
                 }
                 let longer = own_wait.unwrap_or(wait.unwrap_or_default() + SHORTEST_RESEND);
@@ -299,25 +323,10 @@ impl Job {
                 if let Some(after) = fail(self) {
                     return Step::Again { after, why: code };
                 }
-                Step::Exhausted(match self.doubt.clone() {
-                    None => self.outcome(Status::Failed, (code, named(text))),
-                    Some(doubt) => self.outcome(Status::Uncertain, doubt),
-                })
+                Step::Exhausted(self.not_taken((code, named(text))))
             }
             Verdict::PerhapsTaken { code, text } => {
-                let doubt = (code, named(text));
-                if policy.on_uncertain == OnUncertain::Hold && !is_planted(Fault::ResendWhatIsHeld)
-                {
-                    return Step::Settle(self.outcome(Status::Uncertain, doubt));
-                }
-                self.doubt = Some(doubt.clone());
-                match fail(self) {
-                    None => Step::Exhausted(self.outcome(Status::Uncertain, doubt)),
-                    Some(after) => Step::Again {
-                        after: after.max(SHORTEST_RESEND),
-                        why: code,
-                    },
-                }
+                self.perhaps_taken((code, named(text)), is_held, fail)
             }
         }
     }

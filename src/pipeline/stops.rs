@@ -226,6 +226,16 @@ impl Stops {
         }
     }
 
+    /// Where others are taken, a row counts once, and one that kept an earlier start from going on does
+    /// not count.
+    fn count_unreadable(&mut self, job: &Job, code: ErrorCode) {
+        if code != ErrorCode::UnreadableAnswer {
+            self.unreadable.clear();
+        } else if !self.all.has_taken || !job.was_tried && !self.unreadable.contains(&job.slot) {
+            self.unreadable.push(job.slot);
+        }
+    }
+
     /// Takes the next answer. With `is_excused` the service was down, so no row or campaign is to
     /// blame for a missing answer.
     pub(super) fn observe(&mut self, job: &Job, is_excused: bool, answer: &Answer) -> Consequence {
@@ -257,15 +267,7 @@ impl Stops {
             }
             Verdict::Fatal { cause, text, .. } => self.refuse(job, *cause, text),
             Verdict::PerhapsTaken { code, text } => {
-                if *code != ErrorCode::UnreadableAnswer {
-                    self.unreadable.clear();
-                } else if !self.all.has_taken
-                    || !job.was_tried && !self.unreadable.contains(&job.slot)
-                {
-                    // Where others are taken, a row counts once, and one that kept an earlier start
-                    // from going on does not count.
-                    self.unreadable.push(job.slot);
-                }
+                self.count_unreadable(job, *code);
                 if self.unreadable.len() == UNUSABLE_IN_A_ROW as usize {
                     let reason = StopReason::UnreadableAnswers(UNUSABLE_IN_A_ROW);
                     return Consequence::Stop(Scope::Run, stop(reason, text));

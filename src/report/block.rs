@@ -114,6 +114,14 @@ impl Fact {
             change: None,
         }
     }
+
+    /// A fact that this step of the page changes; a screen reader calls it by this name.
+    pub fn changed_at(self, step: &'static str, name: &'static str) -> Fact {
+        Fact {
+            change: Some((step, name)),
+            ..self
+        }
+    }
 }
 
 impl Count {

@@ -81,57 +81,23 @@ impl Overview<'_> {
         if campaigns.value.is_empty() {
             campaigns.value.push(Text::said(&list.campaign));
         }
-        let change = |fact: Fact, step, name| Fact {
-            change: Some((step, name)),
-            ..fact
-        };
         let blocked = match list.blocked.is_empty() {
             true => text!("none"),
             false => Text::said(list.blocked.join(", ")),
         };
-        let region = self.intake.region.as_ref();
-        let country = region.map(|region| {
-            text!(
-                "numbers without a country code are taken as numbers of {country}",
-                country = region.region.in_sentence()
-            )
-        });
-        let left_out = match &left_out_lines(self.outcome.tally)[..] {
-            [] => vec![text!("nobody")],
-            lines => lines.to_vec(),
-        };
+        let left_out = left_out_lines(self.outcome.tally);
+        let leads = text!("{leads:}", leads = self.ready());
         let facts = [
-            change(
-                Fact::new(text!("list"), self.list(list)),
-                "list",
-                "the list",
-            ),
-            change(
-                Fact::new(text!("new leads"), text!("{leads:}", leads = self.ready())),
-                "problems",
-                "the rows",
-            ),
-            change(campaigns, "campaign", "the campaign"),
-            change(
-                Fact::new(text!("what the agent is told"), self.variables()),
-                "columns",
-                "the columns",
-            ),
-            change(
-                Fact::of_lines(text!("country"), country.into_iter().collect()),
-                "columns#country",
-                "the country",
-            ),
-            change(
-                Fact::new(text!("do-not-call lists"), blocked),
-                "columns#blocked",
-                "the do-not-call lists",
-            ),
-            change(
-                Fact::of_lines(text!("left out"), left_out),
-                "problems",
-                "who is left out",
-            ),
+            Fact::new(text!("list"), self.list(list)).changed_at("list", "the list"),
+            Fact::new(text!("new leads"), leads).changed_at("problems", "the rows"),
+            campaigns.changed_at("campaign", "the campaign"),
+            Fact::new(text!("what the agent is told"), self.variables())
+                .changed_at("columns", "the columns"),
+            Fact::of_lines(text!("country"), self.country())
+                .changed_at("columns#country", "the country"),
+            Fact::new(text!("do-not-call lists"), blocked)
+                .changed_at("columns#blocked", "the do-not-call lists"),
+            Fact::of_lines(text!("left out"), left_out).changed_at("problems", "who is left out"),
         ];
         let facts = facts.into_iter().chain(self.time());
         let mut blocks = vec![Block::Facts(facts.collect())];
@@ -167,6 +133,17 @@ impl Overview<'_> {
                 false => Text::default(),
             }
         )
+    }
+
+    fn country(&self) -> Vec<Text> {
+        let region = self.intake.region.iter();
+        let lines = region.map(|region| {
+            text!(
+                "numbers without a country code are taken as numbers of {country}",
+                country = region.region.in_sentence()
+            )
+        });
+        lines.collect()
     }
 
     fn variables(&self) -> Text {

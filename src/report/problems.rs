@@ -113,12 +113,16 @@ pub(super) fn left_out(outcome: &Outcome<'_>, examples: Option<&Examples>) -> Ve
 }
 
 /// How many rows are left out for each reason, as a sentence for each.
-pub fn left_out_lines(tally: &Tally) -> Vec<Text> {
+pub(super) fn left_out_lines(tally: &Tally) -> Vec<Text> {
     let others = tally.counts.all();
     let others = others.filter(|(status, rows)| *rows > 0 && *status != Status::Ready);
-    others
+    let lines: Vec<Text> = others
         .map(|(status, rows)| left_out_line(status, rows))
-        .collect()
+        .collect();
+    match lines.is_empty() {
+        true => vec![text!("nobody")],
+        false => lines,
+    }
 }
 
 /// `12 are on a do-not-call list.`

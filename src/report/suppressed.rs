@@ -45,6 +45,14 @@ pub fn added(added: &Added, names: &dyn Fn(&LeadAt) -> (String, String)) -> Vec<
         "{people:} of these people {people?is a lead:are leads} already, and may be called all the same, unless the lead is removed {at the service|in the calling service}:",
         people = added.people()
     )));
+    blocks.push(Block::Table(leads(added, names)));
+    blocks.push(Block::Paragraph(text!(
+        "{remove them in the service's own screens; `leadload runs undo RUN` removes all leads of a run|}"
+    )));
+    blocks
+}
+
+fn leads(added: &Added, names: &dyn Fn(&LeadAt) -> (String, String)) -> Table {
     let shown = added.leads.iter().take(MAX_LEADS);
     let rows = shown.map(|lead| {
         let (campaign, list) = names(lead);
@@ -69,7 +77,7 @@ pub fn added(added: &Added, names: &dyn Fn(&LeadAt) -> (String, String)) -> Vec<
         text!("{service|}"),
     ];
     let left = added.leads.len().saturating_sub(MAX_LEADS);
-    blocks.push(Block::Table(Table {
+    Table {
         // Numbers and ids are copied from here, so no cell is wrapped.
         columns: columns.map(|name| Column::new(name, Form::Line)).into(),
         rows: rows.collect(),
@@ -81,11 +89,7 @@ pub fn added(added: &Added, names: &dyn Fn(&LeadAt) -> (String, String)) -> Vec<
             ),
         },
         ..Table::default()
-    }));
-    blocks.push(Block::Paragraph(text!(
-        "{remove them in the service's own screens; `leadload runs undo RUN` removes all leads of a run|}"
-    )));
-    blocks
+    }
 }
 
 /// A campaign by its id, and its name where an import has named it.

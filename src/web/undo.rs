@@ -13,7 +13,8 @@ use super::steps::send::button;
 use super::visit::{Answer, Visit};
 use crate::lead::{CampaignId, Status};
 use crate::ledger::{RunRecord, RunState, UndoRow};
-use crate::report::list_name;
+use crate::message::Voice;
+use crate::report::{Block, Html, list_name};
 use crate::text::{counted, grouped};
 
 /// How many campaigns are named in the question.
@@ -59,35 +60,13 @@ pub async fn ask(visit: Visit, Path(id): Path<u64>) -> Answer {
     let of = run.run;
     let plan = history::read(&visit, move |ledger| ledger.undo_plan(of)).await;
     let plan = plan.map_err(|trouble| history::failed(&visit, "Undo", &trouble))?;
-    let plan = plan.unwrap_or_default();
-    let is_unsure = |row: &&UndoRow| row.may_be_looked_up;
-    let unsure = plan.iter().filter(is_unsure).count();
-    let all = plan.iter().filter(|row| row.outcome.is_none()).count();
-    let untouched = plan.len() - all - unsure;
     // The service has said so when it was asked before.
     let work = visit.site.follow_ups.of_run(run.run);
     let older = work.map_or(0, |work| work.now().older);
-    let older = all.min(usize::try_from(older).unwrap_or(all));
-    let known = all - older;
-    let (leads, rows) = (counted(known as u64, "lead"), counted(unsure as u64, "row"));
-    let is_removed = |row: &&UndoRow| row.outcome.is_none() || row.may_be_looked_up;
-    let to_remove: Vec<&UndoRow> = plan.iter().filter(is_removed).collect();
-    let from = campaigns(&visit, &to_remove);
-    let (heading, press) = match (known, unsure) {
-        (0, 0) if untouched + older > 0 => {
-            ("No lead is surely of this list".to_owned(), String::new())
-        }
-        (0, 0) => ("There is nothing to remove".to_owned(), String::new()),
-        (0, _) => (
-            format!("Remove what has arrived of {rows} from {from}?"),
-            "Look up and remove".to_owned(),
-        ),
-        _ => (
-            format!("Remove {leads} from {from}?"),
-            format!("Remove {leads}"),
-        ),
-    };
-    let nothing_goes = known + unsure == 0;
+    let plan = plan.unwrap_or_default();
+    let asked = Asked::of(&visit, &plan, older);
+    let (heading, press) = asked.heading();
+    let nothing_goes = asked.known + asked.unsure == 0;
     let screen = Screen {
         title: format!("Undo, {}", list_name(&run)),
         heading,
@@ -101,28 +80,13 @@ pub async fn ask(visit: Visit, Path(id): Path<u64>) -> Answer {
             @if history::is_unfinished(&run) && !nothing_goes {
                 p { "The rest of this list isn't sent then." }
             }
-            @if unsure > 0 {
-                p {
-                    "Of " (rows) " it isn't sure that it arrived. The service is asked first, and what this list has added is removed too."
-                }
-            }
-            @if older > 0 {
-                p.note {
-                    (counted(older as u64, "lead")) " of this list will stay: the campaign had them before this list was sent."
-                }
-            }
-            @if untouched > 0 {
-                p.note {
-                    (counted(untouched as u64, "row")) " may have arrived, or arrived with an earlier list too. "
-                    "What these have at the service stays as it is."
-                }
-            }
+            (Html::plain(Voice::Page).blocks(&asked.notes()))
             @if nothing_goes {
                 p { a.button href=(back) { "Back to the list" } }
             } @else {
                 (form(&visit, &format!("{back}/undo"), html! {
-                    input type="hidden" name="leads" value=(known + unsure);
-                    input type="hidden" name="older" value=(older);
+                    input type="hidden" name="leads" value=(asked.known + asked.unsure);
+                    input type="hidden" name="older" value=(asked.older);
                     p.buttons {
                         button.primary type="submit" { (press) } " "
                         a.button href=(back) { "Keep them" }
@@ -133,6 +97,72 @@ pub async fn ask(visit: Visit, Path(id): Path<u64>) -> Answer {
         ..Screen::default()
     };
     Ok(screen.respond(&visit))
+}
+
+/// What is asked about: how many leads go, and how many stay.
+struct Asked {
+    known: u64,
+    /// Rows that may have arrived, which are looked up first.
+    unsure: u64,
+    /// Leads that the campaign had before.
+    older: u64,
+    untouched: u64,
+    /// The campaigns that have them.
+    from: String,
+}
+
+impl Asked {
+    fn of(visit: &Visit, plan: &[UndoRow], older: u64) -> Asked {
+        let goes = plan.iter().filter(|row| row.outcome.is_none()).count() as u64;
+        let unsure = plan.iter().filter(|row| row.may_be_looked_up).count() as u64;
+        let is_removed = |row: &&UndoRow| row.outcome.is_none() || row.may_be_looked_up;
+        let older = goes.min(older);
+        Asked {
+            known: goes - older,
+            unsure,
+            older,
+            untouched: plan.len() as u64 - goes - unsure,
+            from: campaigns(visit, &plan.iter().filter(is_removed).collect::<Vec<_>>()),
+        }
+    }
+
+    /// The question, and what the button says.
+    fn heading(&self) -> (String, String) {
+        let (leads, from) = (counted(self.known, "lead"), &self.from);
+        match (self.known, self.unsure) {
+            (0, 0) if self.untouched + self.older > 0 => {
+                ("No lead is surely of this list".to_owned(), String::new())
+            }
+            (0, 0) => ("There is nothing to remove".to_owned(), String::new()),
+            (0, rows) => (
+                format!(
+                    "Remove what has arrived of {} from {from}?",
+                    counted(rows, "row")
+                ),
+                "Look up and remove".to_owned(),
+            ),
+            _ => (
+                format!("Remove {leads} from {from}?"),
+                format!("Remove {leads}"),
+            ),
+        }
+    }
+
+    fn notes(&self) -> Vec<Block> {
+        let unsure = (self.unsure > 0).then(|| Block::Paragraph(text!(
+            "of {rows:row} it isn't sure that it arrived; the service is asked first, and what this list has added is removed too",
+            rows = self.unsure
+        )));
+        let older = (self.older > 0).then(|| Block::Note(text!(
+            "{older:lead} of this list will stay: the campaign had them before this list was sent",
+            older = self.older
+        )));
+        let untouched = (self.untouched > 0).then(|| Block::Note(text!(
+            "{rows:row} may have arrived, or arrived with an earlier list too; what these have at the service stays as it is",
+            rows = self.untouched
+        )));
+        [unsure, older, untouched].into_iter().flatten().collect()
+    }
 }
 
 /// The campaigns that have these leads.

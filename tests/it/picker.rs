@@ -47,6 +47,8 @@ fn an_answer_that_may_mean_several_is_asked_again() {
         terminal.type_in(answer);
         terminal.wait_for(said);
     }
+    // What is typed before the question is not its answer.
+    terminal.wait_for("[y/N]");
     terminal.type_in("n\r");
     assert_eq!(terminal.end().0, 2);
     assert_eq!(seen(&service).len(), 0);

@@ -18,6 +18,29 @@ use crate::report::{copied_json, copied_text, transferred_json, transferred_text
 use crate::results::what_to_fix;
 use crate::settings::{Layers, place_of};
 
+/// Refuses to write over a file that is needed, or that is there.
+fn refuse_taken(to: &Path, place: &LedgerPlace, layers: &Layers) -> Result<(), Failure> {
+    let refused = |what: &str| {
+        Err(Failure::usage(terminal_message!(
+            "`{to}` is {what}",
+            "name another file with `--to`",
+            to = to.display().to_string(),
+            what
+        )))
+    };
+    if place.owns(to) {
+        return refused("the ledger itself, or a file beside it");
+    }
+    if layers.reserved.iter().any(|file| is_same_place(file, to)) {
+        return refused("a file for settings, a token or certificates");
+    }
+    // A link whose target does not exist counts as existing too.
+    match to.symlink_metadata() {
+        Ok(_) => Err(already_there(to)),
+        Err(_) => Ok(()),
+    }
+}
+
 pub(super) fn run(
     place: &LedgerPlace,
     args: &CopyArgs,
@@ -43,23 +66,7 @@ pub(super) fn run(
         return to_server(&ledger, &to, args.from.is_some(), format);
     }
     let to = &args.to;
-    let refused = |what| {
-        let why = format!("`{}` is {what}", to.display());
-        Err(Failure::usage(Message::new(
-            Text::terminal(why),
-            terminal_text!("name another file with `--to`"),
-        )))
-    };
-    if place.owns(to) {
-        return refused("the ledger itself, or a file beside it");
-    }
-    if layers.reserved.iter().any(|file| is_same_place(file, to)) {
-        return refused("a file for settings, a token or certificates");
-    }
-    // A link whose target does not exist counts as existing too.
-    if to.symlink_metadata().is_ok() {
-        return Err(already_there(to));
-    }
+    refuse_taken(to, place, layers)?;
     half_copy::remove_left();
     let half = HalfCopy::begin(to).map_err(|error| match error.kind() {
         io::ErrorKind::ResourceBusy => busy(to),

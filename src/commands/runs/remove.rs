@@ -94,20 +94,12 @@ fn confirm_files(files: &PrunedFiles, options: &Options) -> Result<(), Failure> 
     )
 }
 
-/// Removes everything that is known about a run, a number or a campaign. Returns the text for
-/// standard output.
-pub(super) fn forget(
-    ledger: &LedgerPlace,
-    args: &ForgetArgs,
-    options: &Options,
-) -> Result<String, Failure> {
-    let known = KnownRuns::read(ledger)?;
-    let run = args.what.run.map(|name| known.named(name)).transpose()?;
-    let of_service = match &args.what.campaign {
-        Some(name) => Some(campaign_of(&known, name, options)?),
-        None => None,
-    };
-    let (what, question) = match (run, &of_service) {
+/// What is to be forgotten, and the question whether it is.
+fn question(
+    run: Option<&RunRecord>,
+    of_service: Option<&(String, CampaignId)>,
+) -> (Forgotten, String) {
+    match (run, of_service) {
         (Some(run), _) => {
             let leads = run.counts.of(Status::Created) + run.counts.of(Status::Duplicate);
             let stay = if leads == 1 { "stays" } else { "stay" };
@@ -128,7 +120,23 @@ pub(super) fn forget(
             let question = "Forget this number? Its leads stay at the service, but the next import will send this person again.";
             (Forgotten::Number, question.to_owned())
         }
+    }
+}
+
+/// Removes everything that is known about a run, a number or a campaign. Returns the text for
+/// standard output.
+pub(super) fn forget(
+    ledger: &LedgerPlace,
+    args: &ForgetArgs,
+    options: &Options,
+) -> Result<String, Failure> {
+    let known = KnownRuns::read(ledger)?;
+    let run = args.what.run.map(|name| known.named(name)).transpose()?;
+    let of_service = match &args.what.campaign {
+        Some(name) => Some(campaign_of(&known, name, options)?),
+        None => None,
     };
+    let (what, question) = question(run, of_service.as_ref());
     if !args.yes {
         ask("", &question, ["forget", "forgotten"], options)?;
     }

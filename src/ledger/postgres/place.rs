@@ -186,13 +186,7 @@ impl ServerPlace {
         if url.password().is_some_and(|password| !password.is_empty()) {
             return Err(password_in_address());
         }
-        let host = host.ok_or_else(|| wrong("names no host", FORM))?;
-        if matches!(&host, ServerHost::Name(name) if name.contains(',')) {
-            return Err(wrong(
-                "names several hosts",
-                "name one that always leads to the server that takes changes",
-            ));
-        }
+        let host = one_host(host)?;
         let user = user.ok_or_else(|| wrong("names no user", FORM))?;
         let tls = trust(&host, mode, root)?;
         Ok(ServerPlace {
@@ -343,6 +337,16 @@ fn in_brackets(name: &str) -> String {
 fn number(text: &str) -> Result<u16, Message> {
     let port = text.parse().ok().filter(|port| *port > 0);
     port.ok_or_else(wrong_port)
+}
+
+fn one_host(host: Option<ServerHost>) -> Result<ServerHost, Message> {
+    match host.ok_or_else(|| wrong("names no host", FORM))? {
+        ServerHost::Name(name) if name.contains(',') => Err(wrong(
+            "names several hosts",
+            "name one that always leads to the server that takes changes",
+        )),
+        host => Ok(host),
+    }
 }
 
 fn wrong_port() -> Message {
