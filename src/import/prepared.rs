@@ -218,8 +218,5 @@ pub fn results_file(name: &str) -> Failure {
 /// How many requests may be under way with the files that may be open.
 fn requests_that_fit(import: &Import, service: &Service) -> Result<usize, Failure> {
     let is_sandbox = matches!(service, Service::Sandbox);
-    Ok(open_files::requests_that_fit(
-        import.intake.inputs.len(),
-        is_sandbox,
-    )?)
+    open_files::requests_that_fit(import.intake.inputs.len(), is_sandbox)
 }
