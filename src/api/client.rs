@@ -58,8 +58,8 @@ const UNAUTHORIZED: u16 = 401;
 /// which the server closes is a request whose answer is lost.
 pub const REUSE_IDLE_FOR: Duration = Duration::from_secs(4);
 
-/// The same once a request was lost in this way: shorter than any server keeps an idle connection,
-/// and long enough for connections that are in steady use.
+/// [`REUSE_IDLE_FOR`] once a request was lost in this way: shorter than any server keeps an idle
+/// connection, and long enough for connections that are in steady use.
 const REUSE_AFTER_LOSS: Duration = Duration::from_millis(100);
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);

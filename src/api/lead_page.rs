@@ -57,7 +57,7 @@ impl CreatedAt {
         }
     }
 
-    /// The same by a clock that the service's is ahead of by this much.
+    /// This time by our clock, which the service's is ahead of by this much.
     pub fn with_clock(self, ahead: SignedDuration) -> CreatedAt {
         CreatedAt {
             at: by_our_clock(self.said, ahead),

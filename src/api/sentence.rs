@@ -51,7 +51,7 @@ pub(super) fn presence(text: &str, about: &str) -> Option<Presence> {
     has_hint.then(|| find("it is there", text, about))?
 }
 
-/// The same for a text that calls the lead a duplicate.
+/// Whether a text in lower case calls the lead a duplicate, and where the other one is.
 pub(super) fn duplicate(text: &str, about: &str) -> Option<Presence> {
     find("it is a duplicate", text, about)
 }

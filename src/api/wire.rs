@@ -49,7 +49,8 @@ impl LeadForm {
         self.json(phone, Some(campaign), variables).into()
     }
 
-    /// The same body for display, with `null` for a campaign that is not known yet. Never sent.
+    /// The body of a request for display, with `null` for a campaign that is not known yet. Never
+    /// sent.
     pub fn preview<'a>(
         &self,
         phone: PhoneNumber,

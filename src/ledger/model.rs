@@ -256,7 +256,7 @@ trait Subject: Sized {
     /// What happens before the next run; returns how many rows became uncertain.
     fn recover(&mut self) -> u64;
     fn begin(&mut self) -> RunId;
-    /// The same run again, at a time later than any pruning.
+    /// Continues this run, at a time later than any pruning.
     fn go_on(&mut self, run: RunId);
     fn prune(&mut self);
     fn forget_run(&mut self, run: RunId) -> u64;

@@ -125,7 +125,8 @@ impl OnServer {
             .sql("UPDATE leadload.senders SET until = '-infinity'");
     }
 
-    /// The same. Returns how many claims were open that were not counted before.
+    /// Lets all leases and time-outs pass. Returns how many claims were open that were not counted
+    /// before.
     pub(super) fn recover(&mut self) -> u64 {
         self.expire();
         let open = "SELECT count(*) FROM leadload.sent WHERE is_open AND sender >";

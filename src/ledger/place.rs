@@ -56,7 +56,7 @@ impl LedgerPlace {
         self.used_for(Use::Reading)
     }
 
-    /// The same for a check, to which earlier runs may be unknown.
+    /// For a check, which changes nothing and goes on where earlier runs cannot be read.
     pub fn for_checking(self) -> LedgerPlace {
         self.used_for(Use::Checking)
     }

@@ -60,7 +60,8 @@ impl Ledger {
         })
     }
 
-    /// The same, with rows of the service that are being sent; in a file, as they are now.
+    /// Opens a connection for looking up all numbers, also those of rows of this service that are
+    /// being sent; in a file, as they are now.
     pub fn recall_all(&self, service: ServiceId) -> Result<Recall, LedgerError> {
         let mut ledger = self.again()?;
         ledger.show_unfiled(service)?;

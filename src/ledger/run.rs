@@ -25,7 +25,7 @@ pub struct NewRun {
     pub service: ServiceId,
     /// A digest of everything that makes a run the same run.
     pub identity: Sha256,
-    /// The same in words: an object of names and values. `campaign` is the campaign
+    /// What `identity` digests, in words: an object of names and values. `campaign` is the campaign
     /// as the user gave it, `campaign_ids` an object of campaign names and their ids, and
     /// `timeout` that of its requests, in seconds, which is not part of the identity.
     pub options: Value,

@@ -145,7 +145,7 @@ impl Ledger {
         }
     }
 
-    /// The same for work that goes through whole tables.
+    /// Performs work that only reads and goes through whole tables.
     pub(super) fn reading_slowly<T>(
         &self,
         work: impl Fn(&mut dyn Sql) -> Result<T, Failed>,
@@ -167,7 +167,7 @@ impl Ledger {
         }
     }
 
-    /// The same for rows that may not all fit into memory: on a server nothing is repeated if the
+    /// Reads rows that may not all fit into memory: on a server nothing is repeated if the
     /// connection breaks.
     pub(super) fn streaming<T>(
         &self,
@@ -237,7 +237,8 @@ impl Ledger {
         }
     }
 
-    /// The same after the row of a run was removed at last. (A file overwrites what is deleted.)
+    /// Builds the tables of runs without a run whose row was removed. (A file overwrites what is
+    /// deleted.)
     pub(super) fn overwrite_runs(&mut self) -> Result<(), LedgerError> {
         match self {
             Ledger::File(ledger) => ledger.empty_log(),

@@ -42,7 +42,7 @@ macro_rules! text {
     }};
 }
 
-/// The same in words for the terminal alone.
+/// A [`Text`] for the terminal alone.
 macro_rules! terminal_text {
     ($template:expr $(, $name:ident $(= $value:expr)?)* $(,)?) => {{
         const TEMPLATE: $crate::message::Template =

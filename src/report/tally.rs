@@ -47,7 +47,8 @@ pub struct Tally {
     pub suppressed_leads: u64,
     /// All rows by status, for each campaign whose id is known.
     pub by_campaign: BTreeMap<CampaignId, Counts>,
-    /// The same for each campaign name whose id is not known; only a check has such names.
+    /// All rows by status, for each campaign name whose id is not known; only a check has such
+    /// names.
     pub by_campaign_name: BTreeMap<String, Counts>,
     pub groups: BTreeMap<(Status, Option<ErrorCode>), OutcomeGroup>,
     /// Counts numbers that may have lost digits.

@@ -213,7 +213,8 @@ impl Limiter {
         (self.admitted.len(), over - now)
     }
 
-    /// The same; a request of which a part has leaked away still counts.
+    /// How many requests a leaky bucket holds, and how long until it is empty. A request of which
+    /// a part has leaked away still counts.
     fn in_bucket(&self, now: u64) -> (usize, u64) {
         let (each, requests) = (u128::from(self.per_us), self.limit.requests as u128);
         let level = self.over.saturating_sub(u128::from(now) * requests);

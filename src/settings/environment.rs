@@ -40,7 +40,7 @@ pub fn environment() -> Vec<Layer> {
     from(env::var_os)
 }
 
-/// The same for variables that `value` looks up.
+/// One layer for each variable that `value` finds.
 pub(super) fn from(value: impl Fn(&'static str) -> Option<OsString>) -> Vec<Layer> {
     let value = |name| value(name).filter(|value| !value.is_empty());
     let mut layers: Vec<Layer> = Vec::new();

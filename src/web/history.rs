@@ -95,7 +95,7 @@ pub async fn run(visit: &Visit, id: u64) -> Result<RunRecord, Response> {
     find(visit, id, |_| {}).await
 }
 
-/// The same, and where its files are now.
+/// The run with this number, and where its files are now.
 pub async fn run_with_files(visit: &Visit, id: u64) -> Result<RunRecord, Response> {
     find(visit, id, |run| locate_outputs(slice::from_mut(run))).await
 }

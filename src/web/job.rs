@@ -371,7 +371,7 @@ impl Job {
         work::wait(&self.changed, || is_done(&self.state())).await;
     }
 
-    /// The same, but not beyond this time: otherwise the page shows how far it is.
+    /// Waits until `is_done`, but not beyond this time: the page then shows how far the work is.
     pub async fn wait_until(&self, time: Instant, is_done: impl Fn(&JobState) -> bool) {
         let _ = tokio::time::timeout_at(time.into(), self.wait(is_done)).await;
     }

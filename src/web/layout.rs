@@ -227,7 +227,7 @@ pub fn job_form(visit: &Visit, job: &Job, step: &str, fields: Markup) -> Markup 
     form(visit, &visit.job_path(job.id, step), fields)
 }
 
-/// The same with files.
+/// A form that also uploads files.
 pub fn upload_form(visit: &Visit, action: &str, fields: Markup) -> Markup {
     html! {
         form method="post" action=(action) enctype="multipart/form-data" data-upload {

@@ -52,7 +52,7 @@ impl Visit {
         self.path(&format!("history/{run}"))
     }
 
-    /// The same visit, for work that a form that was filled in waits for.
+    /// This visit with more time, for work that a filled-in form waits for.
     pub fn patiently(&self) -> Visit {
         Visit {
             until: Instant::now() + PATIENCE,

@@ -36,19 +36,19 @@ use crate::ledger::{Lease, LedgerError};
 /// How long a command waits for the server before it has begun a run.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// The same while a run is ending, since somebody waits for that.
+/// How long it waits for the server while a run is ending, since somebody waits for that.
 const LAST_PATIENCE: Duration = Duration::from_secs(10);
 
 /// How long an answer may take before the connection counts as lost.
 const ANSWER: Duration = Duration::from_secs(15);
 
-/// The same while a run is ending.
+/// How long an answer may take while a run is ending.
 const LAST_ANSWER: Duration = Duration::from_secs(5);
 
-/// The same for work that goes through whole tables.
+/// How long the answer to work that goes through whole tables may take.
 pub(in crate::ledger) const LONG_ANSWER: Duration = Duration::from_secs(24 * 3600);
 
-/// The same for the beginning of a run, which may count the rows of an earlier start.
+/// How long the beginning of a run may take, which may count the rows of an earlier start.
 pub(super) const BEGINNING: Duration = Duration::from_secs(60);
 
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
@@ -154,7 +154,7 @@ impl Session {
         self.read_within(ANSWER, work)
     }
 
-    /// The same for work that takes longer.
+    /// Performs work that only reads and whose answers may take this long.
     pub(in crate::ledger) fn read_within<T>(
         &self,
         answer: Duration,
@@ -176,7 +176,7 @@ impl Session {
         self.write_within(ANSWER, work)
     }
 
-    /// The same for work that takes longer.
+    /// Performs work that changes something and whose answers may take this long.
     pub(super) fn write_within<T>(
         &self,
         answer: Duration,

@@ -46,7 +46,7 @@ impl SqliteLedger {
         }
     }
 
-    /// The same for all services, while nothing is sent to any.
+    /// Recovers the rows of all services, while nothing is sent to any.
     pub(in crate::ledger) fn recover_all(&mut self) -> Result<(), LedgerError> {
         for service in self.services()? {
             self.recover(service)?;

@@ -173,7 +173,7 @@ impl Metrics {
         file.end(outcome.exit_code);
     }
 
-    /// The same for a command that ended without having sent anything.
+    /// Writes the values of a command that failed before it sent anything.
     pub fn fail(&self, failure: &Failure) {
         let Some(file) = &self.0 else {
             return;
