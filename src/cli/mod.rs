@@ -22,7 +22,7 @@ use crate::options::{
     ConnectionOptions, Declaration, DeliveryOptions, Format, Given, LedgerOptions, LogOptions,
     Options, OutputOptions, ProfileOptions,
 };
-use crate::text::{alternatives, is_quoted, one_line, quoted_value};
+use crate::text::{alternatives, is_quoted, nearest, one_line, quoted_value};
 
 pub use version::version;
 
@@ -442,6 +442,14 @@ fn is_list(word: &str) -> bool {
     ENDINGS.iter().any(|list| ending == *list) || path.is_file()
 }
 
+/// The command that has this one, such as `runs` for `undo`.
+fn group_of(command: &str) -> Option<String> {
+    let program = Cli::command();
+    let mut groups = program.get_subcommands();
+    let group = groups.find(|group| group.find_subcommand(command).is_some())?;
+    Some(group.get_name().to_owned())
+}
+
 fn hint(error: &clap::Error, is_option: bool) -> String {
     let list = |kind| match error.get(kind) {
         Some(ContextValue::Strings(words)) => words.clone(),
@@ -449,12 +457,22 @@ fn hint(error: &clap::Error, is_option: bool) -> String {
         _ => Vec::new(),
     };
     let arg = list(ContextKind::InvalidArg).concat();
-    let suggested = [ContextKind::SuggestedArg, ContextKind::SuggestedSubcommand]
+    let command = list(ContextKind::InvalidSubcommand).concat();
+    let mut suggested = [ContextKind::SuggestedArg, ContextKind::SuggestedSubcommand]
         .map(list)
         .concat();
+    // clap also suggests what has a few letters in common.
+    let typed = format!("{arg}{command}");
+    let bare = |word: &str| word.trim_start_matches('-').to_owned();
+    suggested.retain(|word| nearest(&bare(&typed), &[bare(word)]).is_some());
     let is_unknown = error.kind() == ErrorKind::UnknownArgument;
-    if is_list(&list(ContextKind::InvalidSubcommand).concat()) {
+    // clap shows the usage with the flag that it suggested in its place.
+    let has_unknown_flag = is_unknown && arg.starts_with('-');
+    if is_list(&command) {
         return "`leadload import FILE` sends a list, and `leadload check FILE` looks at it".into();
+    }
+    if let Some(group) = group_of(&command) {
+        return format!("did you mean `leadload {group} {command}`?");
     }
     match (error.source(), list(ContextKind::ValidValue).as_slice()) {
         (Some(why), _) => why.to_string(),
@@ -468,7 +486,7 @@ fn hint(error: &clap::Error, is_option: bool) -> String {
             "flags follow the command, and begin with two dashes, such as `--region`".to_owned()
         }
         _ => match error.get(ContextKind::Usage) {
-            Some(ContextValue::StyledStr(usage)) => {
+            Some(ContextValue::StyledStr(usage)) if !has_unknown_flag => {
                 let usage = usage.to_string();
                 let usage = usage.trim_start_matches("Usage: ");
                 format!("write `{usage}`; `--help` explains it")

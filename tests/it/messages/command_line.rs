@@ -26,6 +26,8 @@ fn of_the_command_line() {
         "import leads.csv -region DE",
         "campaigns --447911000001",
         "runs shwo",
+        "undo 1",
+        "sandbox --port 8080",
         "runs show 1 2",
         "runs export",
         "runs prune",
