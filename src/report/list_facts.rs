@@ -344,7 +344,7 @@ fn terminal_notes(intake: &Intake, planned: &PlannedInput) -> Vec<Fact> {
         .filter(|(round, _)| round.are_suspicious())
         .map(|(round, _)| {
             terminal_text!(
-                "of the first {numbers:number}, {round:} end in 00000: digits may be lost",
+                "of the first {numbers:number}, {round:} {round?ends:end} in 00000: digits may be lost",
                 numbers = round.numbers,
                 round = round.round
             )
