@@ -141,4 +141,12 @@ impl Column {
             form,
         }
     }
+
+    /// Left out, cells and all, unless `is_needed`.
+    pub fn only_if(self, is_needed: bool) -> Column {
+        match is_needed {
+            true => self,
+            false => Column::new(Text::default(), self.form),
+        }
+    }
 }

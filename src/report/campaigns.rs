@@ -4,11 +4,10 @@ use serde_json::{Value, json};
 
 use super::block::{Block, Column, Form, Table};
 use super::json::line;
-use super::table::{lines, unbroken};
+use super::table::{csv_text, lines, unbroken};
 use crate::campaign::Campaign;
 use crate::lead::CampaignId;
 use crate::message::Text;
-use crate::results::harmless;
 use crate::text::{printable, shortened};
 
 const COLUMNS: [&str; 5] = ["id", "name", "status", "created_at", "updated_at"];
@@ -78,13 +77,10 @@ pub fn campaign_json(campaigns: &[Campaign]) -> String {
 
 /// CSV with a header. The names come from the service and may contain anything.
 pub fn campaign_csv(campaigns: &[Campaign]) -> csv::Result<String> {
-    let mut csv = csv::Writer::from_writer(Vec::new());
-    csv.write_record(COLUMNS)?;
-    for campaign in campaigns {
-        let cells = cells(campaign).map(printable);
-        csv.write_record(cells.iter().map(|cell| harmless(cell.as_bytes(), b',')))?;
-    }
-    // Flushing cannot fail: this writes to memory.
-    let bytes = csv.into_inner().unwrap_or_default();
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
+    csv_text(
+        COLUMNS,
+        campaigns
+            .iter()
+            .map(|campaign| cells(campaign).map(printable)),
+    )
 }

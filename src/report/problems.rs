@@ -170,13 +170,13 @@ fn examples_of(
     let has_files = inputs.len() > 1;
     let has_errors = examples.iter().any(|example| example.error.is_some());
     let columns = [
-        (has_files, text!("file"), Form::Words),
-        (true, text!("line"), Form::Number),
-        (true, text!("phone cell"), Form::Words),
-        (has_errors, text!("what is wrong"), Form::Words),
+        Column::new(text!("file"), Form::Words).only_if(has_files),
+        Column::new(text!("line"), Form::Number),
+        Column::new(text!("phone cell"), Form::Words),
+        Column::new(text!("what is wrong"), Form::Words).only_if(has_errors),
     ];
     let row = |example: &Example| {
-        let cells = [
+        vec![
             Text::said(inputs.get(example.file).copied().unwrap_or_default()),
             Text::said(example.line.to_string()),
             match example.cell.is_empty() {
@@ -184,21 +184,12 @@ fn examples_of(
                 false => Text::said(&example.cell),
             },
             example.error.clone().unwrap_or_default(),
-        ];
-        let cells = cells.into_iter().zip(&columns);
-        cells
-            .filter(|(_, (is_shown, ..))| *is_shown)
-            .map(|(cell, _)| cell)
-            .collect()
+        ]
     };
     Some(Table {
         title,
         rows: examples.iter().map(row).collect(),
-        columns: columns
-            .iter()
-            .filter(|(is_shown, ..)| *is_shown)
-            .map(|(_, name, form)| Column::new(name.clone(), *form))
-            .collect(),
+        columns: columns.into(),
         rest: Text::default(),
     })
 }

@@ -35,21 +35,21 @@ pub fn runs(
     let shows_people = shows_people || starts.any(is_of_others);
     let shows_service = runs.iter().any(|run| run.service != first.service);
     let columns = [
-        (true, text!("{|list}"), Form::Name),
-        (true, text!("{run|}"), Form::Number),
-        (true, text!("{began (UTC)|when}"), Form::Line),
-        (true, text!("state"), Form::Words),
-        (true, text!("campaign"), Form::Words),
-        (true, text!("{inputs|}"), Form::Name),
-        (true, text!("{rows|}"), Form::Number),
-        (true, text!("{created|leads}"), Form::Number),
-        (true, text!("{problems|}"), Form::Number),
-        (shows_people, text!("by"), Form::Words),
-        (shows_service, text!("{service|}"), Form::Line),
+        Column::new(text!("{|list}"), Form::Name),
+        Column::new(terminal_text!("run"), Form::Number),
+        Column::new(text!("{began (UTC)|when}"), Form::Line),
+        Column::new(text!("state"), Form::Words),
+        Column::new(text!("campaign"), Form::Words),
+        Column::new(terminal_text!("inputs"), Form::Name),
+        Column::new(terminal_text!("rows"), Form::Number),
+        Column::new(text!("{created|leads}"), Form::Number),
+        Column::new(terminal_text!("problems"), Form::Number),
+        Column::new(text!("by"), Form::Words).only_if(shows_people),
+        Column::new(terminal_text!("service"), Form::Line).only_if(shows_service),
     ];
     let row = |run: &&RunRecord| {
         let began = run.began_at.strftime("%Y-%m-%d %H:%M").to_string();
-        let cells = [
+        vec![
             Text::said(list_name(run)),
             Text::said(run.run.to_string()),
             text!("{{began}|{here}}", began, here = day(run.began_at)),
@@ -64,20 +64,11 @@ pub fn runs(
             Text::said(run.counts.problems().to_string()),
             Text::said(run.people()),
             Text::said(&run.service),
-        ];
-        let cells = cells.into_iter().zip(&columns);
-        cells
-            .filter(|(_, (is_shown, ..))| *is_shown)
-            .map(|(cell, _)| cell)
-            .collect()
+        ]
     };
-    let rows = runs.iter().map(row).collect();
-    let columns = columns.iter().filter(|(is_shown, ..)| *is_shown);
     Block::Table(Table {
-        columns: columns
-            .map(|(_, name, form)| Column::new(name.clone(), *form))
-            .collect(),
-        rows,
+        columns: columns.into(),
+        rows: runs.iter().map(row).collect(),
         ..Table::default()
     })
 }

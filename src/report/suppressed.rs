@@ -4,11 +4,11 @@ use serde_json::{Value, json};
 
 use super::block::{Block, Column, Form, Table};
 use super::json::line;
+use super::table::csv_text;
 use crate::do_not_call::Added;
 use crate::lead::Status;
 use crate::ledger::{LeadAt, Suppressed};
 use crate::message::Text;
-use crate::results::harmless;
 use crate::text::printable;
 
 /// More leads than fit on a screen are in the JSON alone.
@@ -34,8 +34,8 @@ pub fn added(added: &Added, names: &dyn Fn(&LeadAt) -> (String, String)) -> Vec<
             numbers = added.added,
             already
         )),
-        Block::Title(text!(
-            "{no import with this ledger calls them, whatever its flags say|}"
+        Block::Title(terminal_text!(
+            "no import with this ledger calls them, whatever its flags say"
         )),
     ];
     if added.leads.is_empty() {
@@ -46,8 +46,8 @@ pub fn added(added: &Added, names: &dyn Fn(&LeadAt) -> (String, String)) -> Vec<
         people = added.people()
     )));
     blocks.push(Block::Table(leads(added, names)));
-    blocks.push(Block::Paragraph(text!(
-        "{remove them in the service's own screens; `leadload runs undo RUN` removes all leads of a run|}"
+    blocks.push(Block::Paragraph(terminal_text!(
+        "remove them in the service's own screens; `leadload runs undo RUN` removes all leads of a run"
     )));
     blocks
 }
@@ -71,10 +71,10 @@ fn leads(added: &Added, names: &dyn Fn(&LeadAt) -> (String, String)) -> Table {
     let columns = [
         text!("number"),
         text!("campaign"),
-        text!("{lead|}"),
-        text!("{run|}"),
+        terminal_text!("lead"),
+        terminal_text!("run"),
         text!("{|sent with}"),
-        text!("{service|}"),
+        terminal_text!("service"),
     ];
     let left = added.leads.len().saturating_sub(MAX_LEADS);
     Table {
@@ -189,16 +189,10 @@ pub fn suppressed_json(list: &[Suppressed]) -> String {
 
 /// CSV with a header, which `leadload suppress add` and `--suppress` read.
 pub fn suppressed_csv(list: &[Suppressed]) -> csv::Result<String> {
-    let mut csv = csv::Writer::from_writer(Vec::new());
-    csv.write_record(["phone_number", "added_at", "reason"])?;
-    for entry in list {
-        let number = entry.number.to_string();
-        let added_at = entry.added_at.to_string();
+    let rows = list.iter().map(|entry| {
+        let (number, added_at) = (entry.number.to_string(), entry.added_at.to_string());
         let reason = printable(entry.reason.as_deref().unwrap_or_default());
-        let cells: [&str; 3] = [&number, &added_at, &reason];
-        csv.write_record(cells.map(|cell| harmless(cell.as_bytes(), b',')))?;
-    }
-    // Flushing cannot fail: this writes to memory.
-    let bytes = csv.into_inner().unwrap_or_default();
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
+        [number.into(), added_at.into(), reason]
+    });
+    csv_text(["phone_number", "added_at", "reason"], rows)
 }

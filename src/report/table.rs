@@ -1,7 +1,11 @@
-//! Tables for people: aligned columns without lines between them.
+//! Tables: for people with aligned columns without lines between them, and as CSV.
+
+use std::borrow::Cow;
 
 use comfy_table::presets::NOTHING;
 use comfy_table::{ContentArrangement, Row, Table};
+
+use crate::results::harmless;
 
 /// A table that is no wider than this, if there is a limit.
 pub(super) fn plain_table(width: Option<usize>) -> Table {
@@ -35,4 +39,19 @@ pub(super) fn lines(table: &Table) -> String {
                 + "\n"
         })
         .collect()
+}
+
+/// CSV that no spreadsheet takes for formulas.
+pub(super) fn csv_text<'a, const N: usize>(
+    header: [&str; N],
+    rows: impl Iterator<Item = [Cow<'a, str>; N]>,
+) -> csv::Result<String> {
+    let mut csv = csv::Writer::from_writer(Vec::new());
+    csv.write_record(header)?;
+    for row in rows {
+        csv.write_record(row.each_ref().map(|cell| harmless(cell.as_bytes(), b',')))?;
+    }
+    // Flushing cannot fail: this writes to memory.
+    let bytes = csv.into_inner().unwrap_or_default();
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }

@@ -50,17 +50,17 @@ pub fn reconciled(reconciled: &Reconciled) -> Vec<Block> {
         )));
     }
     if counts.of(Status::Duplicate) > 0 {
-        blocks.push(Block::Paragraph(text!(
-            "{A lead counts as made by this run only if the service's time for it says so.|}"
+        blocks.push(Block::Paragraph(terminal_text!(
+            "A lead counts as made by this run only if the service's time for it says so."
         )));
     }
     if counts.of(Status::Failed) > 0 {
-        blocks.push(Block::Paragraph(text!(
-            "{The import's own command sends the rows that are not there.|}"
+        blocks.push(Block::Paragraph(terminal_text!(
+            "The import's own command sends the rows that are not there."
         )));
     }
-    blocks.push(Block::Paragraph(text!(
-        "{`leadload runs export {run} --results FILE` writes all rows as they are known now.|}",
+    blocks.push(Block::Paragraph(terminal_text!(
+        "`leadload runs export {run} --results FILE` writes all rows as they are known now.",
         run
     )));
     blocks
