@@ -32,7 +32,7 @@ pub(super) fn prepare(
     let mut to_save =
         MappingToSave::new(&profile, &list, &request.layers).stopped_by(StoppedBy::Usage)?;
     to_save.left_out = first.new_columns();
-    to_save.lost.clone_from(&first.mapping.lost_columns);
+    to_save.lost.clone_from(&first.mapping.changed.lost);
     Ok(Some(to_save))
 }
 

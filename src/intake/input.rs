@@ -165,12 +165,12 @@ impl PlannedInput {
     /// The columns that a saved mapping does not send because they are new, each
     /// as a flag would name it.
     pub fn new_columns(&self) -> Vec<String> {
-        self.flag_texts(self.mapping.new_columns.iter().copied())
+        self.flag_texts(self.mapping.changed.new.iter().copied())
     }
 
     /// The new columns as a list in a sentence of the terminal; `None` if there are none.
     pub fn new_columns_listed(&self) -> Option<String> {
-        let new = self.mapping.new_columns.iter().copied();
+        let new = self.mapping.changed.new.iter().copied();
         let has_header = |column: &usize| !self.header.names[*column].trim().is_empty();
         let (named, nameless): (Vec<usize>, Vec<usize>) = new.partition(has_header);
         let names: Vec<&String> = named.iter().map(|at| &self.header.names[*at]).collect();

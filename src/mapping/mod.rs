@@ -44,7 +44,7 @@ pub use list_columns::ListColumns;
 pub use mark::{Mark, MarkColumn, MarkKind, NamedMark};
 pub use only::{OnlyRule, comparable};
 pub use phone_column::PhoneColumn;
-pub use plan::{ColumnRole, ColumnUse, Mapping, Note};
+pub use plan::{ChangedColumns, ColumnRole, ColumnUse, Mapping, Note};
 pub use rejects_form::{ADDED_COLUMNS, RejectsForm, SURPLUS_COLUMN};
 pub use row_region::{RowRegion, RowRegions};
 pub use row_shape::{LIKE_FOOTER, RowShape};

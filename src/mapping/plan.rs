@@ -39,11 +39,16 @@ pub struct Mapping {
     /// `Some` if the input is a rejects file.
     pub rejects_form: Option<RejectsForm>,
     pub notes: Vec<Note>,
-    /// The columns (from 0) that are new since a profile saved the mapping. They
-    /// are not sent for that reason.
-    pub new_columns: Vec<usize>,
-    /// The columns that are no longer in the list. A mapping that is saved again drops them.
-    pub lost_columns: Vec<String>,
+    pub changed: ChangedColumns,
+}
+
+/// How the columns of a list differ from those of the mapping that a profile has saved.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ChangedColumns {
+    /// Columns (from 0) that are not sent because they are new.
+    pub new: Vec<usize>,
+    /// Columns that are no longer there. A mapping that is saved again drops them.
+    pub lost: Vec<String>,
 }
 
 /// Something about a column that the user should know.

@@ -11,7 +11,7 @@ use super::error::MappingError;
 use super::header_words::{folded, snake};
 use super::only::only_rules;
 use super::phone_column::PhoneColumn;
-use super::plan::{ColumnUse, Mapping, Note};
+use super::plan::{ChangedColumns, ColumnUse, Mapping, Note};
 use super::rejects_form::RejectsForm;
 use super::row_shape::RowShape;
 use super::spec::{
@@ -96,11 +96,11 @@ impl Planner<'_> {
             sample,
             ..
         } = self;
-        let mut lost_columns = Vec::new();
+        let mut changed = ChangedColumns::default();
         let named = spec.phone_columns.iter();
         let named = named.map(|name| columns.find_phone(name));
         let named: Vec<PhoneColumn> = named.collect::<Result<_, _>>()?;
-        let skipped = self.each(&mut lost_columns, SKIP_COLUMN, &spec.skipped, |name| {
+        let skipped = self.each(&mut changed.lost, SKIP_COLUMN, &spec.skipped, |name| {
             columns.find(SKIP_COLUMN, name)
         })?;
         let is_rejects = self.rejects_form.is_some();
@@ -132,22 +132,20 @@ impl Planner<'_> {
             empty_cells: spec.empty_cells,
             rejects_form: self.rejects_form.cloned(),
             notes: Vec::new(),
-            new_columns: Vec::new(),
-            lost_columns: Vec::new(),
+            changed: ChangedColumns::default(),
         };
         let in_use = self.in_use(&mapping);
         mapping.marks = mark::columns(columns, sample, spec, &mapping.only, &in_use)?;
         mapping.variables = if spec.no_variables || !spec.variables.is_empty() {
-            self.named_columns(&skipped, &mut lost_columns)?
+            self.named_columns(&skipped, &mut changed.lost)?
         } else {
             self.all_columns(&mapping, &skipped)
         };
         refuse_two_sources(&mapping, columns)?;
         mapping.notes = self.notes(&mapping, note);
         mapping.shape = RowShape::of(self.header, sample, mapping.last_used(), self.rejects_form);
-        mapping.new_columns = self.new_columns(&mapping);
-        mapping.lost_columns = lost_columns;
-        Ok(mapping)
+        changed.new = self.new_columns(&mapping);
+        Ok(Mapping { changed, ..mapping })
     }
 
     /// Calls `find` for each text of a flag. If the mapping is being saved again, missing columns

@@ -80,14 +80,15 @@ mod tests {
         let mapping = plan(&["CITY", "phone", "Salary", "", "City 2", ""], &spec).unwrap();
         assert_eq!(mapping.variables, [("city".to_owned(), 0)]);
         assert_eq!(
-            mapping.new_columns,
+            mapping.changed.new,
             [2, 3, 4],
             "and none behind the last header"
         );
         assert!(
             plan(&["Phone", "City", "Notes"], &spec)
                 .unwrap()
-                .new_columns
+                .changed
+                .new
                 .is_empty()
         );
     }
@@ -138,7 +139,7 @@ mod tests {
         let spec = saved(&[], &["Phone"]);
         let mapping = plan(&["Phone", "Salary"], &spec).unwrap();
         assert!(mapping.variables.is_empty());
-        assert_eq!(mapping.new_columns, [1]);
+        assert_eq!(mapping.changed.new, [1]);
     }
 
     #[test]
@@ -148,8 +149,8 @@ mod tests {
         let mapping = plan(&["Phone", "Notes", "A", "Salary"], &spec).unwrap();
         assert_eq!(mapping.phone_columns, [PhoneColumn::from(0)]);
         assert_eq!(mapping.variables, [("a".to_owned(), 2)]);
-        assert_eq!(mapping.new_columns, [3]);
-        assert_eq!(mapping.lost_columns, ["City"]);
+        assert_eq!(mapping.changed.new, [3]);
+        assert_eq!(mapping.changed.lost, ["City"]);
     }
 
     #[test]

@@ -17,7 +17,7 @@ use super::summary::seconds;
 use super::tally::Tally;
 use super::{Show, console};
 use crate::event::{ByChance, Pause, RunEvent, Waiting};
-use crate::exit::Failure;
+use crate::exit::{Failure, StoppedBy};
 use crate::lead::{ErrorCode, RowId, RowOutcome, Status};
 use crate::rate::{Pace, Rate};
 use crate::source::Row;
@@ -117,15 +117,7 @@ impl EventLog {
                 why,
             } => log_retry(*row, *attempt, *after, *why),
             RunEvent::Held { wait, why } => self.log_held(*wait, *why),
-            RunEvent::AwaitsToken { longest } => {
-                let wait_s = longest.as_secs_f64();
-                let longest = seconds(wait_s);
-                warn!(
-                    event = "token_awaited",
-                    wait_s,
-                    "the service no longer accepts the access token; for {longest} its file is looked at, and a new one in it is used"
-                );
-            }
+            RunEvent::AwaitsToken { longest } => log_token_awaited(*longest),
             RunEvent::Outage {
                 since,
                 why,
@@ -149,17 +141,7 @@ impl EventLog {
                 "campaign {campaign}: {}; its rows wait, and the others go on",
                 in_words(*by)
             ),
-            RunEvent::Stopping { by, in_flight } => warn!(
-                event = "stopping",
-                stopped_by = by.as_str(),
-                in_flight,
-                "stopping: {}{}",
-                in_words(*by),
-                match in_flight {
-                    0 => String::new(),
-                    _ => format!("; waiting for {}", counted(*in_flight as u64, "answer")),
-                }
-            ),
+            RunEvent::Stopping { by, in_flight } => log_stopping(*by, *in_flight),
             RunEvent::Pulse(pulse) => {
                 self.held = self.held.filter(|_| pulse.pause.is_some());
                 self.log_wait(pulse.pause.as_ref(), tally, progress);
@@ -319,6 +301,30 @@ fn log_retry(row: RowId, attempt: u32, after: Duration, why: ErrorCode) {
         after_s,
         reason = %why,
         "row {row}: no usable answer ({why}) to attempt {attempt}; trying again in {after_s:.1} s"
+    );
+}
+
+fn log_token_awaited(longest: Duration) {
+    let wait_s = longest.as_secs_f64();
+    let longest = seconds(wait_s);
+    warn!(
+        event = "token_awaited",
+        wait_s,
+        "the service no longer accepts the access token; for {longest} its file is looked at, and a new one in it is used"
+    );
+}
+
+fn log_stopping(by: StoppedBy, in_flight: usize) {
+    let waits = match in_flight {
+        0 => String::new(),
+        _ => format!("; waiting for {}", counted(in_flight as u64, "answer")),
+    };
+    warn!(
+        event = "stopping",
+        stopped_by = by.as_str(),
+        in_flight,
+        "stopping: {}{waits}",
+        in_words(by)
     );
 }
 

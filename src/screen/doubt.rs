@@ -173,8 +173,8 @@ fn list_doubt(region: Region, list: &Evidence) -> ListDoubt {
     let against = against(region, list);
     let completed = list.by_region.numbers;
     let (doubtful, first) = match against {
-        Some(_) => (completed, &list.first_by_region),
-        None => (list.doubtful, &list.first_doubtful),
+        Some(_) => (completed, &list.first.by_region),
+        None => (list.doubtful, &list.first.doubtful),
     };
     ListDoubt {
         doubtful,

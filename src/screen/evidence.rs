@@ -51,6 +51,13 @@ pub struct Completed {
     pub foreign: u64,
 }
 
+/// The first cells whose numbers were completed with the region, and the first of the doubtful ones.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct FirstCells {
+    pub by_region: Sample,
+    pub doubtful: Sample,
+}
+
 /// The counts of one list.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Evidence {
@@ -63,8 +70,7 @@ pub struct Evidence {
     pub contradicted: u64,
     /// Of `by_region`, those that are foreign, contradicted or in no range in use.
     pub doubtful: u64,
-    pub first_by_region: Sample,
-    pub first_doubtful: Sample,
+    pub first: FirstCells,
     /// Of `by_region`, those that begin with the region's calling code and are in use there: they
     /// are certainly of that country.
     pub with_own_code: u64,
@@ -153,13 +159,13 @@ impl Evidence {
         if country.is_some() {
             return false;
         }
-        self.first_by_region.record(line, cell);
+        self.first.by_region.record(line, cell);
         self.with_own_code += u64::from(written == Written::WithCode && is_in_use);
         self.contradicted += u64::from(is_contradicted);
         let is_doubtful = is_foreign || !is_in_use || is_contradicted;
         if is_doubtful {
             self.doubtful += 1;
-            self.first_doubtful.record(line, cell);
+            self.first.doubtful.record(line, cell);
         }
         is_doubtful
     }
@@ -174,8 +180,8 @@ impl Evidence {
         self.with_own_code += later.with_own_code;
         self.contradicted += later.contradicted;
         self.doubtful += later.doubtful;
-        self.first_by_region.add(later.first_by_region);
-        self.first_doubtful.add(later.first_doubtful);
+        self.first.by_region.add(later.first.by_region);
+        self.first.doubtful.add(later.first.doubtful);
         self.without_country += later.without_country;
         self.impossible += later.impossible;
         sum(&mut self.would_fill, &later.would_fill);
@@ -291,7 +297,7 @@ mod tests {
             let named: u64 = found.unknown_countries.values().sum();
             prop_assert_eq!(named, found.numbers);
             let lines = of_region().count().min(MAX_LINES);
-            prop_assert_eq!(found.first_by_region.lines.len(), lines);
+            prop_assert_eq!(found.first.by_region.lines.len(), lines);
         }
 
         #[test]

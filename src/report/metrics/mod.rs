@@ -32,7 +32,7 @@ use std::time::Duration;
 use tracing::warn;
 
 pub use self::values::job_labels;
-use self::values::{Earlier, MetricValues};
+use self::values::{Earlier, MetricValues, Sending};
 use super::console;
 use super::outcome::Outcome;
 use super::progress::Progress;
@@ -148,9 +148,11 @@ impl Metrics {
         values.known_bad = tally.known_bad;
         values.rows_expected = progress.total();
         values.requests = pulse.requests;
-        values.in_flight = pulse.in_flight;
-        values.allowed = pulse.allowed.map(|pace| pace.rate.pace());
-        values.waiting = progress.waits_for();
+        values.sending = Sending {
+            in_flight: pulse.in_flight,
+            allowed: pulse.allowed.map(|pace| pace.rate.pace()),
+            waiting: progress.waits_for(),
+        };
         if pulse.elapsed >= file.next {
             file.next = pulse.elapsed + EVERY;
             if let Err(error) = file.write() {
@@ -236,7 +238,7 @@ impl MetricsFile {
         }
         let values = &mut self.values;
         values.exit_code = Some(exit_code);
-        (values.in_flight, values.waiting) = (0, None);
+        (values.sending.in_flight, values.sending.waiting) = (0, None);
         if let Err(error) = self.write() {
             console::error(&unwritable(&self.path, &error).message());
         }
@@ -359,9 +361,11 @@ mod tests {
             refusals: 30,
             waits: 2,
             last_answer: Some("2026-11-21T03:10:31Z".parse().unwrap()),
-            in_flight: 3,
-            allowed: Some(1.5),
-            waiting: Some("outage"),
+            sending: Sending {
+                in_flight: 3,
+                allowed: Some(1.5),
+                waiting: Some("outage"),
+            },
             stopped_by: None,
             exit_code: None,
         };
@@ -418,7 +422,10 @@ mod tests {
             run: Some(RunId(7)),
             rows_expected: Some(7),
             last_answer: Some(Timestamp::UNIX_EPOCH),
-            allowed: Some(1.5),
+            sending: Sending {
+                allowed: Some(1.5),
+                ..Sending::default()
+            },
             exit_code: Some(ExitCode::Usage),
             ..MetricValues::default()
         };

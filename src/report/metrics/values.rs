@@ -34,11 +34,17 @@ pub(super) struct MetricValues {
     pub(super) refusals: u64,
     pub(super) waits: u64,
     pub(super) last_answer: Option<Timestamp>,
+    pub(super) sending: Sending,
+    pub(super) stopped_by: Option<StoppedBy>,
+    pub(super) exit_code: Option<ExitCode>,
+}
+
+/// How leads are being sent.
+#[derive(Debug, Default)]
+pub(super) struct Sending {
     pub(super) in_flight: usize,
     pub(super) allowed: Option<f64>,
     pub(super) waiting: Option<&'static str>,
-    pub(super) stopped_by: Option<StoppedBy>,
-    pub(super) exit_code: Option<ExitCode>,
 }
 
 /// The samples of a family: the label that each has in addition to the job's labels, and its value.
@@ -54,7 +60,8 @@ impl MetricValues {
             .counts
             .all()
             .map(|(status, rows)| (status.as_str(), rows));
-        let waits = Waiting::WORDS.map(|reason| (reason, u64::from(self.waiting == Some(reason))));
+        let waits =
+            Waiting::WORDS.map(|reason| (reason, u64::from(self.sending.waiting == Some(reason))));
         let families: [(&str, &str, Samples); 19] = [
             (
                 "run_info",
@@ -135,12 +142,12 @@ impl MetricValues {
             (
                 "in_flight",
                 "Requests that wait for an answer.",
-                one(Some(self.in_flight)),
+                one(Some(self.sending.in_flight)),
             ),
             (
                 "allowed_requests_per_second",
                 "The pace that is kept to.",
-                one(self.allowed),
+                one(self.sending.allowed),
             ),
             (
                 "waiting",
