@@ -274,11 +274,6 @@ pub fn counted(count: u64, noun: &str) -> String {
     }
 }
 
-/// What follows a count of things that are over.
-pub fn was(count: u64) -> &'static str {
-    if count == 1 { "was" } else { "were" }
-}
-
 /// The number with a comma after each thousand: `1,200`.
 pub fn grouped(number: u64) -> String {
     let digits = number.to_string();

@@ -22,6 +22,9 @@ use crate::options::LogFormat;
 use crate::report::{Width, console, paragraph};
 use crate::signals::{self, Interrupt, Interrupts};
 
+/// How many columns of the terminal are left for an answer, next to its question.
+const WIDTH_OF_ANSWER: usize = 20;
+
 /// Whether the user can answer. With JSON log lines a question would be mixed with them.
 pub(super) fn can_ask(log_format: LogFormat) -> bool {
     log_format == LogFormat::Text && io::stdin().is_terminal() && io::stderr().is_terminal()
@@ -76,18 +79,20 @@ impl Terminal {
 
     /// Asks for a line, which may be empty; `None` at the end of the input.
     pub(super) async fn line(&self, question: &str) -> Result<Option<String>, Failure> {
-        self.answer(question, read_line).await
+        self.answer(question, WIDTH_OF_ANSWER, read_line).await
     }
 
     pub(super) async fn hidden_line(&self, question: &str) -> Result<Option<String>, Failure> {
         #[cfg(unix)]
         let _no_echo = NoEcho::begin().stopped_by(StoppedBy::Usage)?;
-        self.answer(question, read_hidden_line).await
+        self.answer(question, WIDTH_OF_ANSWER, read_hidden_line)
+            .await
     }
 
     /// Asks for a yes; any other answer means no.
     pub(super) async fn yes(&self, question: &str) -> Result<bool, Failure> {
-        let answer = self.line(&format!("{question} [y/N]")).await?;
+        let question = format!("{question} [y/N]");
+        let answer = self.answer(&question, " yes".len(), read_line).await?;
         Ok(is_yes(&answer.unwrap_or_default()))
     }
 
@@ -109,14 +114,16 @@ impl Terminal {
         }
     }
 
-    /// Waits for the answer on a thread of its own. If no
+    /// Waits for the answer, which has room next to the question, on a thread of its own. If no
     /// answer comes, the thread ends with the process.
     async fn answer(
         &self,
         question: &str,
+        room: usize,
         read: fn() -> io::Result<Option<String>>,
     ) -> Result<Option<String>, Failure> {
-        let (question, asked) = (question.to_owned(), Instant::now());
+        let question = paragraph(question, Width::of_stderr().less(room));
+        let asked = Instant::now();
         let answer = service::on_a_thread(move || {
             show(&question);
             read().stopped_by(StoppedBy::Usage)

@@ -13,13 +13,10 @@ use crate::lead::CampaignId;
 use crate::mapping::{ColumnChoice, MappingError, NamedMark, PhoneCandidate, Unclear};
 use crate::options::{Given, Options};
 use crate::phone::{PhoneRule, Region};
-use crate::report::{DoubtError, Width, campaigns_to_choose, console, fitting, paragraph};
+use crate::report::{DoubtError, campaigns_to_choose, console, fitting};
 use crate::screen::{Doubt, are_many};
 use crate::settings::ImportSettings;
 use crate::text::{counted, nearest, printable, quoted_value, shown_name};
-
-/// How many columns of the terminal are left for an answer, next to its question.
-const WIDTH_OF_ANSWER: usize = 20;
 
 /// Whether the user may be asked about lists: not in a trial, which calls no one,
 /// not with `--yes` or `--test-to`, and not if a list comes from standard input.
@@ -225,7 +222,7 @@ async fn doubtful_region(
     terminal: &Terminal,
 ) -> Result<Option<Options>, Failure> {
     if let Some(error) = DoubtError::of(intake) {
-        note(&error.message.what.to_string());
+        note(&format!("{}.", error.message.what));
     }
     if let Some(fitting) = fitting(doubt) {
         note(&fitting);
@@ -343,8 +340,7 @@ fn meant<'a>(answer: &str, campaigns: &'a [Campaign]) -> Vec<&'a Campaign> {
 
 /// Asks for a line; `None` if it is empty.
 async fn line(question: &str, terminal: &Terminal) -> Result<Option<String>, Failure> {
-    let question = paragraph(question, Width::of_stderr().less(WIDTH_OF_ANSWER));
-    let answer = terminal.line(&question).await?;
+    let answer = terminal.line(question).await?;
     Ok(answer.filter(|answer| !answer.is_empty()))
 }
 

@@ -67,7 +67,8 @@ impl Template {
     ///
     /// # Panics
     ///
-    /// As for one.
+    /// While it is compiled, if a place has no value, a value no place, or the page would name a
+    /// flag or a command.
     pub const fn pair(
         first: &'static str,
         second: &'static str,

@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use super::block::{Block, Fact};
-use super::runs::plain;
+use super::runs::{chosen_campaign, plain};
 use crate::lead::RunId;
 use crate::ledger::{Begun, Unfinished};
 use crate::message::Text;
@@ -24,16 +24,12 @@ pub(super) fn going_on(run: RunId) -> Block {
 }
 
 pub fn destination(options: &Value) -> Block {
-    let default = &options["campaign"];
-    let campaign = match &options["campaign_column"] {
-        Value::Null => plain(default),
-        column if default.is_null() => format!("by the column {}", plain(column)),
-        column => format!(
-            "by the column {}, or else {}",
-            plain(column),
-            plain(default)
-        ),
+    let by = match options["campaign_column"].is_null() {
+        true => "",
+        false => "by the ",
     };
+    let campaign = chosen_campaign(options, |campaign| campaign);
+    let campaign = format!("{by}{campaign}");
     let service = plain(&options["service"]);
     Block::Facts(vec![
         Fact::new(text!("campaign"), Text::said(campaign)),

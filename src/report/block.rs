@@ -4,6 +4,8 @@
 //! A text without words in one of the two voices is left out there, with its block if nothing else is
 //! in it.
 
+use std::path::Path;
+
 use crate::lead::{ErrorCode, Status};
 use crate::message::Text;
 
@@ -120,6 +122,16 @@ impl Fact {
         Fact {
             change: Some((step, name)),
             ..self
+        }
+    }
+}
+
+impl File {
+    pub fn new(name: impl Into<Text>, path: &Path) -> File {
+        File {
+            name: name.into(),
+            path: path.display().to_string(),
+            remark: Text::default(),
         }
     }
 }

@@ -44,10 +44,11 @@ macro_rules! info_with_counts {
         );
     }};
 }
-/// When progress is first logged, after the start …
+
+/// When progress is first logged, after the start.
 const FIRST: Duration = Duration::from_secs(10);
 
-/// … and the interval after that.
+/// How often progress is logged after [`FIRST`].
 const EVERY: Duration = Duration::from_secs(60);
 
 /// A rate that differs from the logged one by this factor is logged at once.

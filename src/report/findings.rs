@@ -27,7 +27,7 @@ pub struct Findings {
 pub enum Lookup {
     NotNeeded,
     NotDone(Text),
-    /// They were. Some names may be unclear: unknown or ambiguous.
+    /// They were looked up. Some names may be unclear: unknown or ambiguous.
     Done(Option<UnclearNames>),
 }
 

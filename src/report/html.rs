@@ -82,8 +82,10 @@ impl Html<'_> {
     }
 
     fn list(&self, items: &[Text]) -> Markup {
-        let items = items.iter().filter(|item| self.says(item));
-        html! { ul.steps { @for item in items { li { (self.sentence(item)) } } } }
+        let items: Vec<_> = items.iter().filter(|item| self.says(item)).collect();
+        html! {
+            @if !items.is_empty() { ul.steps { @for item in items { li { (self.sentence(item)) } } } }
+        }
     }
 
     fn spans(&self, spans: &[Span]) -> Markup {
@@ -144,7 +146,7 @@ impl Html<'_> {
     /// As a table with shares and meanings; on the page the names say what is meant.
     fn counts(&self, counts: &[Count]) -> Markup {
         match (counts, self.voice) {
-            ([], _) => html! { p { "There are no rows." } },
+            ([], _) => html! {},
             (_, Voice::Terminal) => self.table(&with_shares(counts)),
             (_, Voice::Page) => html! {
                 dl.counts {
@@ -178,8 +180,9 @@ impl Html<'_> {
                                 @for (place, (at, column)) in columns.iter().enumerate() {
                                     @let cell = (self.cell)(number, *at, html! { bdi { (self.phrase(&row[*at])) } });
                                     @let is_number = column.form == Form::Number;
-                                    @if place == 0 { th.number[is_number] scope="row" { (cell) } }
-                                    @else { td.number[is_number] { (cell) } }
+                                    @let name = self.begun(&column.name);
+                                    @if place == 0 { th.number[is_number] scope="row" data-label=(name) { (cell) } }
+                                    @else { td.number[is_number] data-label=(name) { (cell) } }
                                 }
                                 @if let Some((_, last)) = self.last { td { (last(number)) } }
                             }
@@ -192,8 +195,7 @@ impl Html<'_> {
     }
 
     fn problem(&self, problem: &Problem) -> Markup {
-        let steps = problem.steps.iter().filter(|step| self.says(step));
-        let steps = html! { ul.steps { @for step in steps { li { (self.sentence(step)) } } } };
+        let steps = self.list(&problem.steps);
         html! {
             article.problem {
                 @match self.voice {
@@ -281,5 +283,43 @@ pub fn share(part: u64, whole: u64) -> String {
         small if small < 1.0 => "< 1 %".to_owned(),
         large if large > 99.0 && part < whole => "> 99 %".to_owned(),
         other => format!("{other:.0} %"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_empty_leaves_nothing_behind() {
+        let empty = [
+            Block::List(Vec::new()),
+            Block::Counts(Vec::new()),
+            Block::Facts(Vec::new()),
+            Block::Paragraph(Text::default()),
+        ];
+        for voice in [Voice::Terminal, Voice::Page] {
+            assert_eq!(Html::plain(voice).blocks(&empty).into_string(), "");
+        }
+    }
+
+    #[test]
+    fn each_cell_has_the_name_of_its_column_for_screens_without_room_for_a_heading() {
+        let table = Block::Table(Table {
+            columns: vec![
+                Column::new(text!("line"), Form::Number),
+                Column::new(text!("what is wrong"), Form::Words),
+                Column::new(text!("file"), Form::Words).only_if(false),
+            ],
+            rows: vec![vec![text!("7"), text!("it is empty"), text!("a.csv")]],
+            ..Table::default()
+        });
+        let shown = Html::plain(Voice::Page).blocks(&[table]).into_string();
+        assert!(shown.contains(r#"data-label="Line"><bdi>7<"#), "{shown}");
+        assert!(
+            shown.contains(r#"data-label="What is wrong"><bdi>it is empty<"#),
+            "{shown}"
+        );
+        assert!(!shown.contains("a.csv"), "{shown}");
     }
 }

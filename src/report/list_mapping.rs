@@ -15,9 +15,9 @@ pub struct ListMapping {
     phone: Value,
     /// What is sent with the rows, constants too.
     variables: Vec<String>,
-    /// Those that the last complete run of the lists did not send, …
+    /// Those that the last complete run of the lists did not send; none if there was no such run.
     new_variables: Vec<String>,
-    /// … and what only that run sent. Both are empty if there was none.
+    /// What only the last complete run sent; none if there was no such run.
     missing_variables: Vec<String>,
 }
 

@@ -100,8 +100,8 @@ pub use problems::{all_problems, left_out_line, problem, round_numbers};
 pub use progress::{Progress, RowTotal, Show, Work};
 pub use rows::counts;
 pub use runs::{
-    Forgotten, campaign, copied_text, export, forgotten_text, list_name, pruned_text, run, runs,
-    transferred_text,
+    Forgotten, campaign, chosen_campaign, copied_text, export, forgotten_text, list_name,
+    pruned_text, run, runs, transferred_text,
 };
 pub use runs_json::{
     copied_json, export_json, forgotten_json, pruned_json, run_json, runs_json, transferred_json,

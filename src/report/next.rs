@@ -30,25 +30,23 @@ pub(super) enum Rejects {
 }
 
 pub(super) fn written(written: &Written, of_rejects: Rejects) -> Vec<Block> {
-    let file = |name: Text, path: &std::path::Path, remark: Text| File {
-        name,
-        path: path.display().to_string(),
-        remark,
-    };
     let results = written.results.iter();
-    let results = results.map(|path| file(text!("Results"), path, Text::default()));
+    let results = results.map(|path| File::new(text!("Results"), path));
     let rejects = written.rejects.iter().map(|rejects| {
         let remark = match of_rejects {
             Rejects::Named => Text::default(),
             Rejects::Counted => Text::said(counted(rejects.rows, "row")),
             Rejects::ToFix => terminal_text!("fix these rows and import this file"),
         };
-        file(terminal_text!("Rejects"), &rejects.path, remark)
+        File {
+            remark,
+            ..File::new(terminal_text!("Rejects"), &rejects.path)
+        }
     });
     let report = written.report.iter();
-    let report = report.map(|path| file(text!("Report"), path, Text::default()));
+    let report = report.map(|path| File::new(text!("Report"), path));
     let kept = written.kept.iter();
-    let kept = kept.map(|path| file(text!("An older file is kept as"), path, Text::default()));
+    let kept = kept.map(|path| File::new(text!("An older file is kept as"), path));
     let files: Vec<File> = results.chain(rejects).chain(report).chain(kept).collect();
     let notes = written.notes.iter().map(|note| Block::Note(note.clone()));
     let files = (!files.is_empty()).then_some(Block::Files(files));

@@ -8,9 +8,8 @@ use super::block::{Block, Fact};
 use super::campaigns::{status, with_id};
 use super::outcome::Outcome;
 use super::problems::{FEW_PROBLEMS, left_out_lines, problems};
-use super::rows::{by_country, rows};
+use super::rows::{by_country, earlier, rows};
 use super::times::weekday_and_time;
-use super::width::{Width, paragraph};
 use super::{CampaignNames, Estimate, Findings};
 use crate::campaign::Campaign;
 use crate::clock;
@@ -21,9 +20,6 @@ use crate::source::Content;
 use crate::text::{counted, printable};
 
 const MAX_CAMPAIGNS: usize = 10;
-
-/// What follows the question: what may be answered, and the answer.
-const ROOM_FOR_ANSWER: usize = " [y/N] yes".len();
 
 #[derive(Debug)]
 pub struct Overview<'a> {
@@ -101,6 +97,7 @@ impl Overview<'_> {
         ];
         let facts = facts.into_iter().chain(self.time());
         let mut blocks = vec![Block::Facts(facts.collect())];
+        blocks.extend(earlier(self.outcome.tally));
         blocks.extend(self.warnings().map(Block::Note));
         blocks
     }
@@ -277,7 +274,7 @@ impl Overview<'_> {
         ))
     }
 
-    pub fn question(&self, width: Width) -> String {
+    pub fn question(&self) -> String {
         let targets = self.targets();
         let to = match targets[..] {
             [(campaign, _)] => format!("campaign {}", self.named(campaign)),
@@ -289,11 +286,10 @@ impl Overview<'_> {
                 region.in_sentence()
             )
         });
-        let question = format!(
+        format!(
             "{}Send {} to {to}?",
             printable(&region.unwrap_or_default()),
             counted(self.ready(), "lead")
-        );
-        paragraph(&question, width.less(ROOM_FOR_ANSWER))
+        )
     }
 }

@@ -2,24 +2,20 @@
 
 use crate::api::wire::LeadForm;
 use crate::intake::{Batch, PlannedInput, PreparedRow};
-use crate::lead::{RowId, Status};
+use crate::lead::Status;
 use crate::mapping::Mapping;
 use crate::source::Row;
 
 /// The ready rows of one list.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Preview {
-    pub ready: u64,
     pub first: Option<PreviewRow>,
     /// The row with most empty cells, and the first of several; `None` if no cell is empty.
     pub emptiest: Option<PreviewRow>,
-    /// For each variable of the mapping that comes from a column: in how many rows its cell is empty.
-    pub empty: Vec<u64>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PreviewRow {
-    pub row: RowId,
     /// The line on which the row begins, from 1.
     pub line: u64,
     /// The cell that the number is from.
@@ -34,7 +30,6 @@ impl Preview {
     /// Takes rows of `list` that were checked.
     pub fn add_batch(&mut self, list: &PlannedInput, batch: &Batch, form: LeadForm) {
         let mapping = &list.mapping;
-        self.empty.resize(mapping.variables.len(), 0);
         for (row, prepared) in batch.rows.rows().zip(&batch.prepared) {
             let outcome = prepared.outcome.as_ref();
             if outcome.is_none_or(|outcome| outcome.status == Status::Ready) {
@@ -47,20 +42,14 @@ impl Preview {
         let Some(phone) = prepared.phone else {
             return;
         };
-        let mut empty = 0;
-        for ((_, column), rows) in mapping.variables.iter().zip(&mut self.empty) {
-            if row.text(*column).unwrap_or_default().trim().is_empty() {
-                *rows += 1;
-                empty += 1;
-            }
-        }
-        self.ready += 1;
+        let cells = mapping.variables.iter();
+        let cells = cells.map(|(_, column)| row.text(*column).unwrap_or_default());
+        let empty = cells.filter(|cell| cell.trim().is_empty()).count();
         let most = self.emptiest.as_ref().map_or(0, |row| row.empty);
         if self.first.is_some() && empty <= most {
             return;
         }
         let shown = PreviewRow {
-            row: row.id(),
             line: row.line(),
             cell: phone_cell(mapping, row),
             body: form.preview(phone, prepared.campaign, mapping.variables(row)),
@@ -114,9 +103,7 @@ mod tests {
         ];
         let mut preview = Preview::default();
         preview.add_batch(&list, &batch_of(&list, &outcomes), LeadForm::default());
-        assert_eq!((preview.ready, preview.empty), (5, vec![2, 3, 3]));
         let first = PreviewRow {
-            row: RowId(2),
             line: 3,
             cell: "2".to_owned(),
             body: r#"{"phone_number":"+447911123456","campaign_id":7,"variables":[{"name":"Ada","city":"Leeds"}],"allow_dupplicate":false}"#.to_owned(),
@@ -124,7 +111,6 @@ mod tests {
         };
         assert_eq!(preview.first, Some(first));
         let emptiest = PreviewRow {
-            row: RowId(6),
             line: 7,
             cell: "6".to_owned(),
             body: r#"{"phone_number":"+447911123456","campaign_id":null,"allow_dupplicate":false}"#
@@ -140,8 +126,7 @@ mod tests {
         let rows = [ready(None, None), ready(None, None)];
         let mut preview = Preview::default();
         preview.add_batch(&list, &batch_of(&list, &rows), LeadForm::default());
-        assert_eq!(preview.first.unwrap().row, RowId(1));
+        assert_eq!(preview.first.unwrap().line, 2);
         assert_eq!(preview.emptiest, None);
-        assert_eq!((preview.ready, preview.empty), (2, vec![0]));
     }
 }

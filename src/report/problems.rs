@@ -5,6 +5,7 @@ use super::advice::{Advice, Outlook, left_out as reason, short_advice};
 use super::block::{Block, Column, Form, Problem, Table};
 use super::examples::{Example, Examples};
 use super::outcome::Outcome;
+use super::rows::earlier;
 use super::tally::{OutcomeGroup, Tally};
 use crate::lead::{ErrorCode, Status};
 use crate::message::{Text, in_lines};
@@ -13,7 +14,7 @@ use crate::phone::RoundNumbers;
 /// How many kinds of problems are listed where there is room.
 pub(super) const MAX_PROBLEMS: usize = 20;
 
-/// And in a summary that is read in ten seconds.
+/// How many kinds of problems are listed in a summary that is read in ten seconds.
 pub(super) const FEW_PROBLEMS: usize = 3;
 
 /// The most frequent kinds of problems, with examples where there are some.
@@ -61,9 +62,12 @@ pub(super) fn problems(
     blocks
 }
 
-/// The kinds of problems of a run that has ended.
+/// What is to be known of a run that has ended beside its counts: what earlier ones have to do with its
+/// rows, and the kinds of problems.
 pub fn all_problems(outcome: &Outcome<'_>) -> Vec<Block> {
-    problems(outcome, MAX_PROBLEMS, None)
+    let mut blocks = earlier(outcome.tally);
+    blocks.extend(problems(outcome, MAX_PROBLEMS, None));
+    blocks
 }
 
 /// Rows with one problem, and what to do about them.

@@ -24,25 +24,26 @@ pub fn counts(counts: &Counts) -> Block {
 /// What became of all rows.
 pub(super) fn rows(tally: &Tally) -> Vec<Block> {
     let mut blocks = vec![counts(&tally.counts)];
-    if tally.known_bad > 0 {
-        blocks.push(Block::Paragraph(text!(
-            "{Skipped (--known-bad skip): |}{rows:row} {that |}{rows?was:were} already bad in an earlier {run.|list, and {rows?is:are} not sent}",
-            rows = tally.known_bad
-        )));
-    }
-    blocks.extend(suppressed_leads(tally).map(Block::Note));
+    blocks.extend(earlier(tally));
     blocks
 }
 
-/// How many people on a do-not-call list are leads already.
-fn suppressed_leads(tally: &Tally) -> Option<Text> {
-    let people = tally.suppressed_leads;
-    (people > 0).then(|| {
-        text!(
-            "{people:} {people?person:people} on a do-not-call list {people?is a lead:are leads} already, from an earlier {run|list}{: |; }delete {people?this lead:these leads} {at|in} {the_service}, or it may call them.",
-            people
-        )
-    })
+/// What earlier runs have to do with these rows.
+pub(super) fn earlier(tally: &Tally) -> Vec<Block> {
+    let (rows, people) = (tally.known_bad, tally.suppressed_leads);
+    let known_bad = (rows > 0).then(|| text!(
+        "{Skipped (--known-bad skip): |}{rows:row} {that |}{rows?was:were} already bad in an earlier {run.|list, and {rows?is:are} not sent}",
+        rows
+    ));
+    let leads = (people > 0).then(|| text!(
+        "{people:} {people?person:people} on a do-not-call list {people?is a lead:are leads} already, from an earlier {run|list}{: |; }delete {people?this lead:these leads} {at|in} {the_service}, or it may call them.",
+        people
+    ));
+    let known_bad = known_bad.map(Block::Paragraph);
+    known_bad
+        .into_iter()
+        .chain(leads.map(Block::Note))
+        .collect()
 }
 
 /// The rows of each campaign, and how many of them have this status; those of campaigns too that are

@@ -88,11 +88,19 @@ fn state(run: &RunRecord) -> Text {
 
 /// The campaign as it was chosen, or the column from which rows get it.
 pub fn campaign(run: &RunRecord) -> String {
-    let option = |name| run.options.as_ref().and_then(|options| options.get(name));
-    match (option("campaign"), option("campaign_column")) {
-        (Some(campaign), _) if !campaign.is_null() => plain(campaign),
-        (_, Some(column)) if !column.is_null() => format!("column {}", plain(column)),
-        _ => "-".into(),
+    let options = run.options.as_ref().unwrap_or(&Value::Null);
+    chosen_campaign(options, |campaign| campaign)
+}
+
+/// The campaign that a run's options name, as `called` calls it, or the column from which rows get it.
+pub fn chosen_campaign(options: &Value, called: impl Fn(String) -> String) -> String {
+    let option = |name| options.get(name).filter(|option| !option.is_null());
+    let campaign = option("campaign").map(|campaign| called(plain(campaign)));
+    let column = option("campaign_column").map(|column| format!("column {}", plain(column)));
+    match (campaign, column) {
+        (None, None) => "–".to_owned(),
+        (Some(one), None) | (None, Some(one)) => one,
+        (Some(campaign), Some(column)) => format!("{column}, or else {campaign}"),
     }
 }
 
@@ -373,4 +381,30 @@ pub fn forgotten_text(what: Forgotten, leads: u64) -> String {
         ),
     };
     format!("{what} is forgotten. {rest}\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::chosen_campaign;
+
+    #[test]
+    fn a_campaign_is_shown_with_the_column_that_comes_before_it() {
+        let called = |campaign| format!("<{campaign}>");
+        for (options, shown) in [
+            (json!({ "campaign": 101 }), "<101>"),
+            (
+                json!({ "campaign": null, "campaign_column": "Camp" }),
+                "column Camp",
+            ),
+            (
+                json!({ "campaign": "Spring", "campaign_column": "Camp" }),
+                "column Camp, or else <Spring>",
+            ),
+            (json!(null), "–"),
+        ] {
+            assert_eq!(chosen_campaign(&options, called), shown);
+        }
+    }
 }

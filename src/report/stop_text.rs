@@ -154,6 +154,7 @@ fn reason(stop: &Stop) -> (Text, Option<Text>) {
         }
     }
 }
+
 /// What follows "stopped": `after` what, and why.
 pub(super) fn stopped(stop: &Stop, after: &str) -> String {
     match &stop.reason {

@@ -132,15 +132,15 @@ pub fn added_json(added: &Added) -> String {
 pub fn removed(removed: u64, unknown: u64) -> Vec<Block> {
     let others = match unknown {
         0 => Text::default(),
-        _ => text!("; {unknown:} {unknown?was:were} not on it", unknown),
+        _ => terminal_text!("; {unknown:} {unknown?was:were} not on it", unknown),
     };
-    let mut blocks = vec![Block::Title(text!(
+    let mut blocks = vec![Block::Title(terminal_text!(
         "{removed:number} taken off the do-not-call list{others}",
         removed,
         others
     ))];
     if removed > 0 {
-        blocks.push(Block::Title(text!(
+        blocks.push(Block::Title(terminal_text!(
             "imports call these people again; one that is being sent does so from its next start on"
         )));
     }

@@ -159,7 +159,7 @@ fn table_text(table: &Table, width: Width) -> String {
     text
 }
 
-/// Cuts names as far as the table needs it to fit; whether it does.
+/// Cuts names as far as the table needs it to fit. Whether it does; else nothing is cut.
 fn cut_names(
     columns: &[&Column],
     header: Option<&Vec<String>>,
@@ -193,15 +193,26 @@ fn cut_names(
     let Some(mut over) = needed.checked_sub(room).filter(|over| *over > 0) else {
         return true;
     };
+    let mut most = least.clone();
     for (at, column) in columns.iter().enumerate() {
-        let most = least[at].saturating_sub(over).max(NAME);
-        if column.form == Form::Name && most < least[at] {
-            over = over.saturating_sub(least[at] - most);
-            rows.iter_mut()
-                .for_each(|row| row[at] = shortened(&row[at], most));
+        if column.form == Form::Name {
+            most[at] = least[at].saturating_sub(over).max(NAME).min(least[at]);
+            over -= least[at] - most[at];
         }
     }
-    over == 0
+    if over > 0 {
+        return false;
+    }
+    for row in rows {
+        for (at, cell) in row
+            .iter_mut()
+            .enumerate()
+            .filter(|(at, _)| most[*at] < least[*at])
+        {
+            *cell = shortened(cell, most[at]);
+        }
+    }
+    true
 }
 
 fn aligned(
@@ -260,5 +271,36 @@ fn file_text(file: &File) -> String {
     match remark.is_empty() {
         true => format!("{name}: {path}\n"),
         false => format!("{name}: {path} ({remark})\n"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_cut_only_if_the_table_fits_then() {
+        let table = |number: &str| {
+            Block::Table(Table {
+                columns: vec![
+                    Column::new(text!("name"), Form::Name),
+                    Column::new(text!("number"), Form::Line),
+                ],
+                rows: vec![vec![
+                    Text::said("a-very-long-name-of-a-list.csv"),
+                    Text::said(number),
+                ]],
+                ..Table::default()
+            })
+        };
+        let shown = |number| text(&[table(number)], Width::of_columns(30));
+        assert_eq!(
+            shown("12345678"),
+            "name                  number\na-very-long-name-of…  12345678\n"
+        );
+        assert_eq!(
+            shown("123456789 12345678"),
+            "  name       a-very-long-name-of-a-list.csv\n  number     123456789\n             12345678\n"
+        );
     }
 }

@@ -53,7 +53,7 @@ impl Width {
         }
     }
 
-    /// As much less.
+    /// This width without so many characters.
     #[must_use]
     pub fn less(self, room: usize) -> Width {
         Width {

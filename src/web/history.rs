@@ -143,16 +143,15 @@ pub fn when(visit: &Visit, run: &RunRecord) -> String {
 }
 
 pub fn campaign(site: &Site, run: &RunRecord) -> String {
-    let Some(options) = &run.options else {
-        // It was pruned.
-        return "–".to_owned();
-    };
-    match options.get("campaign").and_then(Value::as_str) {
-        // Another service has other campaigns with the same numbers.
-        Some(chosen) if run.service != site.service_name() => chosen.to_owned(),
-        Some(chosen) => site.campaigns.name(chosen),
-        None => "from a column".to_owned(),
-    }
+    // Another service has other campaigns with the same numbers.
+    let is_of_here = run.service == site.service_name();
+    report::chosen_campaign(
+        run.options.as_ref().unwrap_or(&Value::Null),
+        |chosen| match is_of_here {
+            true => site.campaigns.name(&chosen),
+            false => chosen,
+        },
+    )
 }
 
 /// Whether nothing is left of a run that is undone.

@@ -10,7 +10,7 @@ const ELEMENTS: &str = "html head meta title style body main footer header secti
     table caption thead tbody tfoot tr th td";
 
 /// The attributes of these elements. None of them links anywhere or runs anything.
-const ATTRIBUTES: &str = "lang charset name content http-equiv class scope datetime";
+const ATTRIBUTES: &str = "lang charset name content http-equiv class scope datetime data-label";
 
 /// A table, row by row.
 #[derive(Debug, Default, Clone)]

@@ -78,6 +78,15 @@ fn who_is_a_lead_already_is_said_with_campaign_and_list() {
         "{}",
         again.body
     );
+    // A list with this person says it before and after.
+    folder.write("leads.csv", contacts(3));
+    let list = page.prepare(&folder);
+    let said = "1 person on a do-not-call list is a lead already";
+    let send = page.session.arrive(&format!("{list}/send")).1;
+    assert!(send.says(said), "{}", send.body);
+    page.send(&list, &[]);
+    let end = page.end(&list);
+    assert!(end.says(said), "{}", end.body);
 }
 
 #[test]

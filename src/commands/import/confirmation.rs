@@ -9,7 +9,7 @@ use crate::commands::ask::{Cancelled, Terminal, note};
 use crate::exit::Failure;
 use crate::import::dry_run::{self, DryRun};
 use crate::import::{Concern, Import, PlannedRun, Prepared, inputs};
-use crate::report::{Log, Overview, Width, console, list_facts};
+use crate::report::{Log, Overview, console, list_facts};
 
 impl Prepared {
     /// Shows how the inputs are read. If a user is at the terminal or the
@@ -81,8 +81,7 @@ impl Prepared {
         if !asks {
             return Ok(());
         }
-        let width = Width::of_stderr();
-        if !terminal.yes(&overview.question(width)).await? {
+        if !terminal.yes(&overview.question()).await? {
             return Err(Cancelled("sent").into());
         }
         // The answer may have taken hours, and the user agreed to the inputs as they were read.

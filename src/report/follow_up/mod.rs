@@ -27,8 +27,9 @@ pub fn stopped_failure(stop: &Stop) -> Failure {
         StopReason::Interrupted(_) => (text!("stopped before the end"), text!("{again} to go on")),
         StopReason::AskedToWait { until, .. } => (
             text!(
-                "the service asks to be left alone until {until}",
-                until = until.strftime("%Y-%m-%d %H:%M UTC").to_string()
+                "the service asks to be left alone until {{utc}|{until}}",
+                utc = until.strftime("%Y-%m-%d %H:%M UTC").to_string(),
+                until = *until
             ),
             text!("{again} after that"),
         ),

@@ -1,7 +1,5 @@
 //! What came of undoing a run, or would come of it.
 
-use std::path::PathBuf;
-
 use serde_json::{Value, json};
 
 use super::super::block::{Block, Count, File};
@@ -63,7 +61,7 @@ pub fn undo_plan(undo: &Undo) -> Vec<Block> {
         (UndoStatus::Kept, text!("kept: {why}", why = WHY_KEPT)),
         (
             UndoStatus::Unknown,
-            text!("unknown: it is not known whether this run has made a lead"),
+            text!("unknown: this run may have made a lead"),
         ),
     ];
     let rows = rows
@@ -111,14 +109,12 @@ pub fn undone(undone: &Undone) -> Vec<Block> {
     };
     let mut blocks = vec![Block::Title(title), undo_counts(&undone.counts)];
     blocks.extend(age_unknown(undone.undated).map(Block::Paragraph));
-    let file = |name, path: &PathBuf| File {
-        name,
-        path: path.display().to_string(),
-        remark: Text::default(),
-    };
-    let files = undone.file.iter().map(|path| file(text!("File"), path));
+    let files = undone
+        .file
+        .iter()
+        .map(|path| File::new(text!("File"), path));
     let kept = undone.kept.iter();
-    let kept = kept.map(|path| file(text!("An earlier file is kept as"), path));
+    let kept = kept.map(|path| File::new(text!("An earlier file is kept as"), path));
     blocks.push(Block::Files(files.chain(kept).collect()));
     blocks.extend(what_helps(&undone.open));
     if undone.has_begun {
@@ -131,27 +127,27 @@ const CALLS: Template = template!("Calls already made stay made.");
 
 /// What became of the rows of a run that is undone.
 fn undo_counts(counts: &UndoCounts) -> Block {
-    let of_status = UndoStatus::ALL.map(|status| (status.as_str(), counts.of(status)));
-    let all = of_status.into_iter().chain([("left", counts.left)]);
-    let all = all.filter(|(_, rows)| *rows > 0).map(|(word, rows)| {
-        let (name, meaning) = match word {
-            "undone" => (
+    let of_status = UndoStatus::ALL.map(|status| (Some(status), counts.of(status)));
+    let all = of_status.into_iter().chain([(None, counts.left)]);
+    let all = all.filter(|(_, rows)| *rows > 0).map(|(status, rows)| {
+        let (name, meaning) = match status {
+            Some(UndoStatus::Undone) => (
                 template!("{undone|removed from the campaign}"),
                 template!("{removed from the service|}"),
             ),
-            "gone" => (
+            Some(UndoStatus::Gone) => (
                 template!("{gone|not there any more}"),
                 template!("{not there any more|}"),
             ),
-            "kept" => (
+            Some(UndoStatus::Kept) => (
                 template!("{kept|still in the campaign}"),
                 template!("{still there; the file says why|}"),
             ),
-            "unknown" => (
+            Some(UndoStatus::Unknown) => (
                 template!("{unknown|not sure it is there}"),
                 template!("{not known whether a lead of this run is there|}"),
             ),
-            _ => (
+            None => (
                 template!("{left|not removed yet}"),
                 template!("{not removed yet|}"),
             ),

@@ -22,7 +22,6 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-use super::advice::TRIAL;
 use super::block::{Block, Table};
 use super::check::{campaigns, columns};
 use super::estimate::Estimate;
@@ -170,7 +169,6 @@ impl Page<'_> {
                 div class={ "verdict " (class) } {
                     p.badge { (badge) }
                     p.sentence { (self.sentence()) }
-                    @if self.outcome.sandbox && !self.is_check() { p { (TRIAL) } }
                     @if let Some(stop) = &self.outcome.stop {
                         div.words { (Html::plain(Voice::Terminal).message(&stop_text(stop))) }
                     }
