@@ -62,7 +62,7 @@ fn page_of_a_stopped_run(header: &str, cell: &str, error: &str) -> String {
     page_of_a_stopped_run_of(|_| {}, header, cell, error)
 }
 
-/// The same for a run that ended in another way.
+/// The page of a stopped run whose outcome is also changed.
 fn page_of_a_stopped_run_of(
     change: impl Fn(&mut Outcome<'_>),
     header: &str,
