@@ -100,7 +100,7 @@ impl Advice {
 
 const SEE_RESULTS: &str = "see the column `error` in the results file";
 
-const AS_TEXT: &str = "Make the phone column text before anything else, or the spreadsheet drops `+` and leading zeros: select the column, then Format Cells, Number, Text in Excel; Format, Cells, Text in LibreOffice.";
+const AS_TEXT: &str = "Make the phone column text before anything else, or the spreadsheet drops `+` and leading zeros: select the column, then Format Cells, Number, Text in Excel, or Format, Cells, Text in LibreOffice.";
 
 /// For rows that may be leads: what the program does with them, and what people can do.
 fn uncertain(group: &OutcomeGroup, in_doubt: InDoubt) -> Advice {
@@ -189,7 +189,7 @@ fn by_code(code: ErrorCode, by_same_command: bool) -> Advice {
             "The phone cell is empty, or has nothing in it but signs, such as a dash.",
             "fill in the phone number, or leave the row out",
             [
-                "Show these rows alone: turn on the filter (Data, Filter in Excel; Data, AutoFilter in LibreOffice) and choose the empty cells of the phone column.",
+                "Show these rows alone: turn on the filter (Data, Filter in Excel, or Data, AutoFilter in LibreOffice) and choose the empty cells of the phone column.",
                 "Fill in the numbers, or delete the rows of people who have none.",
                 "If the number is in another column, {name both columns, `--phone-column Mobile` and `--phone-column Phone`: the first usable number is taken|choose that column as the one to use if the phone number is empty}.",
             ]
@@ -242,7 +242,7 @@ fn by_code(code: ErrorCode, by_same_command: bool) -> Advice {
             SEE_RESULTS,
             [
                 "Go back to the program that the list comes from.",
-                "Export the list again, and open it so that the phone column stays text: in Excel by Data, From Text/CSV, with the data type Text for that column; in LibreOffice by choosing the column type Text in the window that comes when the file is opened.",
+                "Export the list again, and open it so that the phone column stays text: in Excel by Data, From Text/CSV, with the data type Text for that column, or in LibreOffice by choosing the column type Text in the window that comes when the file is opened.",
                 "Do not double-click a CSV file to open it in Excel: that is how numbers get damaged.",
             ]
         ),
@@ -291,7 +291,7 @@ fn by_code(code: ErrorCode, by_same_command: bool) -> Advice {
             "fix the row in the rejects file, then empty its cell in the column `leadload_error_code`",
             [
                 "Put each cell of the row under its header. In {a rejects file|the rows to fix}, cells that were too many are in the column `leadload_surplus`.",
-                "In {a rejects file|the rows to fix}, then empty the row's cell in the column `leadload_error_code`: that says that the row is fixed.",
+                "Then empty the row's cell in the column `leadload_error_code` there: that says that the row is fixed.",
             ]
         ),
         ErrorCode::UnclosedQuote => advice!(

@@ -158,20 +158,20 @@ fn samples(planned: &PlannedInput, column: usize) -> Vec<String> {
 
 fn first_requests(findings: &Findings) -> Vec<Block> {
     let bodies = findings.bodies.iter();
-    let mut lines: Vec<String> = bodies.map(|body| shortened(body, BODY_LENGTH)).collect();
+    let lines: Vec<String> = bodies.map(|body| shortened(body, BODY_LENGTH)).collect();
+    if lines.is_empty() {
+        return Vec::new();
+    }
+    let mut blocks = vec![
+        Block::Heading(text!("The first requests would be")),
+        Block::Literal(lines),
+    ];
     if findings.has_unknown_campaign {
-        lines.push(
+        blocks.push(Block::List(vec![text!(
             "(campaign_id is null: no campaign is chosen yet, or its name was not looked up)"
-                .to_owned(),
-        );
+        )]));
     }
-    match lines.is_empty() {
-        true => Vec::new(),
-        false => vec![
-            Block::Heading(text!("The first requests would be")),
-            Block::Literal(lines),
-        ],
-    }
+    blocks
 }
 
 /// The rows of each campaign, if there are several or if campaign names

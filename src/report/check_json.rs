@@ -184,7 +184,7 @@ fn groups(tally: &Tally, inputs: &[&str]) -> Value {
                 "status": status.as_str(),
                 "error_code": code.map(|code| code.to_string()),
                 "rows": group.rows,
-                "example": group.example,
+                "example": group.example.as_ref().map(|(_, text)| text),
                 "first": first.collect::<Value>(),
             })
         })

@@ -4,6 +4,7 @@ use super::advice::TRIAL;
 use super::block::{Block, File};
 use super::outcome::Outcome;
 use crate::command_line::CommandLine;
+use crate::exit::StoppedBy;
 use crate::lead::Status;
 use crate::message::Text;
 use crate::results::Written;
@@ -108,8 +109,13 @@ pub(super) fn explained(outcome: &Outcome<'_>) -> Vec<Text> {
     let to_fix = outcome.has_something_to_fix();
     let mut steps = Vec::new();
     if outcome.stop.is_some() {
-        if to_fix && outcome.next.continue_with.is_some() {
-            steps.push(terminal_text!("Rows to fix can wait until then: when the whole list was read, the rejects file has all of them."));
+        let goes_on = outcome.next.continue_with.is_some();
+        let is_due_to_rows = outcome
+            .stop
+            .as_ref()
+            .is_some_and(|stop| stop.by() == StoppedBy::Rejections);
+        if to_fix && goes_on && !is_due_to_rows {
+            steps.push(terminal_text!("Rows to fix can wait: when the whole list is done, the rejects file has all of them."));
         }
     } else if !has_problems {
         steps.push(text!("Nothing is left to do for this list."));

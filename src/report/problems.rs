@@ -172,12 +172,16 @@ fn examples_of(
         _ => text!("The first {shown} of {rows:row}", shown, rows),
     };
     let has_files = inputs.len() > 1;
+    let errors = match status.is_problem() {
+        true => text!("what is wrong"),
+        false => text!("why"),
+    };
     let has_errors = examples.iter().any(|example| example.error.is_some());
     let columns = [
         Column::new(text!("file"), Form::Words).only_if(has_files),
         Column::new(text!("line"), Form::Number),
         Column::new(text!("phone cell"), Form::Words),
-        Column::new(text!("what is wrong"), Form::Words).only_if(has_errors),
+        Column::new(errors, Form::Words).only_if(has_errors),
     ];
     let row = |example: &Example| {
         vec![

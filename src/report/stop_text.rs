@@ -29,13 +29,21 @@ pub fn stop_text(stop: &Stop) -> Message {
 /// What happened and what the service said of it, and what to do about it.
 fn words(stop: &Stop) -> (Text, Option<Text>) {
     let (what, hint) = reason(stop);
-    match &stop.said {
-        Some(said) => (
-            text!("{what}{ ({said})|. It says: {said}}", what, said),
-            hint,
-        ),
-        None => (what, hint),
-    }
+    let Some(said) = &stop.said else {
+        return (what, hint);
+    };
+    // These are leadload's own words about the answer.
+    let is_verdict = matches!(
+        stop.reason,
+        StopReason::UnreadableAnswers(_)
+            | StopReason::NoUsableAnswer { .. }
+            | StopReason::Refused(FatalCause::Redirect | FatalCause::NotTheService)
+    );
+    let what = match is_verdict {
+        true => text!("{what} ({said})", what, said),
+        false => text!("{what}{ ({said})|. It says: {said}}", what, said),
+    };
+    (what, hint)
 }
 
 fn reason(stop: &Stop) -> (Text, Option<Text>) {

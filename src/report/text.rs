@@ -159,6 +159,12 @@ fn table_text(table: &Table, width: Width) -> String {
     text
 }
 
+/// The rows of a table without names above its columns are indented.
+fn room_for_table(has_header: bool, width: Width) -> Option<usize> {
+    let indent = if has_header { 0 } else { 2 };
+    Some(width.table()?.saturating_sub(indent))
+}
+
 /// Cuts names as far as the table needs it to fit. Whether it does; else nothing is cut.
 fn cut_names(
     columns: &[&Column],
@@ -166,7 +172,7 @@ fn cut_names(
     rows: &mut [Vec<String>],
     width: Width,
 ) -> bool {
-    let Some(room) = width.table() else {
+    let Some(room) = room_for_table(header.is_some(), width) else {
         return true;
     };
     let widest = |at: usize, form: Form| {
@@ -222,7 +228,7 @@ fn aligned(
     width: Width,
 ) -> String {
     // The space before the first cell and behind the last one is not printed.
-    let mut table = plain_table(width.table().map(|room| room + 2));
+    let mut table = plain_table(room_for_table(header.is_some(), width).map(|room| room + 2));
     if let Some(names) = header {
         table.set_header(names);
     }

@@ -251,7 +251,10 @@ pub fn look_up_form(visit: &Visit, run: &RunRecord) -> Markup {
     let uncertain = run.counts.of(Status::Uncertain);
     html! {
         @if uncertain > 0 && undo::is_offered(visit, run) {
-            p { "Of " (counted(uncertain, "row")) " it isn't sure that it arrived. The service may know." }
+            p {
+                "Of " (counted(uncertain, "row")) " it isn't sure that "
+                @if uncertain == 1 { "it" } @else { "they" } " arrived. The service may know."
+            }
             (button(visit, &format!("{}/look-up", visit.run_path(run.run)), "Look them up"))
         }
     }

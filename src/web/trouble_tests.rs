@@ -154,11 +154,15 @@ fn every_stop_of_a_run_says_what_to_do_on_the_page() {
         let message = stop_text(&stop);
         helps(&Trouble::of_message(stop.by(), &message));
         let said = stop_text(&stop.clone().saying("HTTP 500: try --later"));
+        let what = said.on_page().0;
+        // The service has said it, or leadload says it of an answer that is not the service's.
+        let is_said = what.ends_with("It says: HTTP 500: try --later.");
         assert!(
-            said.on_page()
-                .0
-                .ends_with("It says: HTTP 500: try --later.")
+            is_said || what.ends_with(" (HTTP 500: try --later)."),
+            "{what}"
         );
+        let is_unread = matches!(stop.reason, StopReason::UnreadableAnswers(_));
+        assert!(!(is_said && is_unread), "{what}");
         if matches!(stop.reason, StopReason::TestInterrupted(_)) {
             continue;
         }

@@ -150,7 +150,7 @@ impl Asked {
 
     fn notes(&self) -> Vec<Block> {
         let unsure = (self.unsure > 0).then(|| Block::Paragraph(text!(
-            "of {rows:row} it isn't sure that it arrived; the service is asked first, and what this list has added is removed too",
+            "of {rows:row} it isn't sure that {rows?it:they} arrived; the service is asked first, and what this list has added is removed too",
             rows = self.unsure
         )));
         let older = (self.older > 0).then(|| Block::Note(text!(

@@ -50,6 +50,12 @@ fn the_object_for_machines_has_all_that_was_found() {
     assert_eq!(found["groups"][0]["status"], "repeated");
     assert_eq!(found["groups"][0]["first"][0]["line"], 4);
     assert_eq!(found["groups"][1]["error_code"], "phone_not_e164");
+    assert!(
+        found["groups"][1]["example"]
+            .as_str()
+            .unwrap()
+            .contains("number")
+    );
     let country = |at: usize| found["numbers"][at]["country"].as_str().unwrap();
     assert_eq!([country(0), country(1)], ["GB", "US"]);
     assert_eq!(found["numbers"][0]["type"], "mobile");

@@ -103,11 +103,14 @@ fn question(
         (Some(run), _) => {
             let leads = run.counts.of(Status::Created) + run.counts.of(Status::Duplicate);
             let stay = if leads == 1 { "stays" } else { "stay" };
-            let leads = counted(leads, "lead");
-            let question = format!(
-                "Forget run {}? Its {leads} {stay} at the service, but the next import will send these people again.",
-                run.run
-            );
+            let consequence = match leads {
+                0 => "It had no leads.".to_owned(),
+                _ => format!(
+                    "Its {} {stay} at the service, but the next import will send these people again.",
+                    counted(leads, "lead")
+                ),
+            };
+            let question = format!("Forget run {}? {consequence}", run.run);
             (Forgotten::Run(run.run), question)
         }
         (None, Some((service, id))) => {

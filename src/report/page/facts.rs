@@ -99,9 +99,16 @@ fn countries(page: &Page<'_>) -> Vec<Text> {
     let found = inputs.flat_map(|planned| {
         let completed = planned.evidence();
         let completed = completed.and_then(|evidence| completed_with(page.intake, evidence));
-        [country(page.intake, planned), completed]
+        let found = [country(page.intake, planned), completed]
+            .into_iter()
+            .flatten();
+        let is_one_of_several = page.intake.inputs.len() > 1;
+        found.map(move |found| match is_one_of_several {
+            true => found.behind(format!("{}:", planned.input.name())),
+            false => found,
+        })
     });
-    found.flatten().collect()
+    found.collect()
 }
 
 /// The campaign as it was chosen, with its id if the rows have revealed it.

@@ -188,7 +188,7 @@ fn a_stop_without_a_ledger_explains_what_the_same_command_does() {
     for said in [
         "<p>Without a ledger leadload does not know which rows were sent: only the service can refuse leads that it has.</p>",
         "<p>The same command sends the whole list again:</p><pre><code>leadload import leads.csv</code></pre>",
-        "Rows to fix can wait until then",
+        "Rows to fix can wait",
     ] {
         assert!(page.contains(said), "{said}\n{page}");
     }
@@ -200,7 +200,7 @@ fn after_a_stop_rejects_are_named_and_not_what_comes_next() {
     let page = page_of_a_stopped_run("phone,name", "x", "why");
     for said in [
         "<dt>Rejects: <bdi>leads.rejects.csv</bdi></dt><dd>1 row</dd>",
-        "Rows to fix can wait until then: when the whole list was read, the rejects file has all of them.",
+        "Rows to fix can wait: when the whole list is done, the rejects file has all of them.",
     ] {
         assert!(page.contains(said), "{said}\n{page}");
     }
