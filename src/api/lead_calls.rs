@@ -207,6 +207,7 @@ fn deleted(body: &[u8], presentable: impl Fn(&str) -> String) -> Result<(), Call
     Ok(())
 }
 
+/// What a refusal that no later call gets past means for this call.
 fn fatal(
     cause: FatalCause,
     text: String,

@@ -26,16 +26,7 @@ fn the_catalogue_has_every_template_in_both_voices() {
     for (key, terminal, page) in NAMES {
         let _ = writeln!(catalogue, "  {key}: {terminal} | {page}");
     }
-    let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    for file in sources(&src) {
-        let text = fs::read_to_string(&file).unwrap();
-        let mut found = Vec::new();
-        collect(text.parse().unwrap(), &mut found);
-        // The tests' own.
-        if found.is_empty() || file.starts_with(src.join("message")) {
-            continue;
-        }
-        let name = file.strip_prefix(&src).unwrap().to_string_lossy();
+    for (name, found) in templates() {
         let _ = writeln!(catalogue, "\n{}", name.replace('\\', "/"));
         for (template, is_for_page) in found {
             let [terminal, page] =
@@ -53,6 +44,39 @@ fn the_catalogue_has_every_template_in_both_voices() {
     }, {
         insta::assert_snapshot!("messages-catalogue", catalogue);
     });
+}
+
+/// The page begins a sentence behind each `; `.
+#[test]
+fn no_sentence_of_the_page_ends_within_brackets() {
+    for (file, found) in templates() {
+        for (template, _) in found.iter().filter(|(_, is_for_page)| *is_for_page) {
+            let page = shown(template, Voice::Page);
+            let brackets = page.split('(').skip(1);
+            let mut brackets = brackets.map(|rest| rest.split(')').next().unwrap_or_default());
+            assert!(
+                !brackets.any(|inside| inside.contains("; ")),
+                "{file}: {page}"
+            );
+        }
+    }
+}
+
+/// The templates of each file, and whether the page has words for them.
+fn templates() -> Vec<(String, Vec<(String, bool)>)> {
+    let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut all = Vec::new();
+    for file in sources(&src) {
+        let text = fs::read_to_string(&file).unwrap();
+        let mut found = Vec::new();
+        collect(text.parse().unwrap(), &mut found);
+        // The tests' own.
+        if !found.is_empty() && !file.starts_with(src.join("message")) {
+            let name = file.strip_prefix(&src).unwrap();
+            all.push((name.to_string_lossy().into_owned(), found));
+        }
+    }
+    all
 }
 
 fn sources(folder: &Path) -> Vec<PathBuf> {
